@@ -1,0 +1,1 @@
+"""Models: local ones and any OpenAI-compatible endpoint."""

@@ -1,0 +1,1 @@
+"""The product at its edges: settings, wiring, routes, pages."""

@@ -1,0 +1,1 @@
+"""What Beleg knows: nouns, algorithms, ports and use-cases. No I/O."""

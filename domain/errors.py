@@ -1,0 +1,152 @@
+"""What can go wrong, as a tree.
+
+BelegError
+├── NotFound                 the thing does not exist, or is not yours
+├── NotSignedIn              no session and no valid token
+├── Forbidden                yours to see, not to do
+├── Conflict                 the state does not allow it
+├── Rejected                 the request is malformed
+│   ├── UnsupportedType
+│   └── TooLarge
+├── OutOfCredit
+├── OverQuota
+├── Unreadable               a file that no reader can turn into passages
+├── ModelError               a model call went wrong
+│   ├── ModelUnavailable     may work later: retried
+│   ├── ModelRefused         will not work later: bad key, unknown model, bad request
+│   ├── ModelCut             the answer broke off; what arrived was paid for
+│   └── ModelAnswerInvalid   an answer that cannot be used; it was paid for
+└── Unavailable              a part of the product is not ready; try again
+
+The docstring is the default message. `code` is stable: clients may rely on it.
+"""
+
+from domain.usage import TokenUsage
+
+
+class BelegError(Exception):
+    """Something went wrong."""
+
+    code = "error"
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message or (type(self).__doc__ or "").strip())
+
+    @property
+    def message(self) -> str:
+        """One or two sentences for a person: what happened and what to do."""
+        return str(self.args[0])
+
+
+class NotFound(BelegError):
+    """There is nothing here under that address."""
+
+    code = "not_found"
+
+
+class NotSignedIn(BelegError):
+    """Sign in first: send a bearer token, or sign in on the page."""
+
+    code = "not_signed_in"
+
+
+class Forbidden(BelegError):
+    """You may not do this."""
+
+    code = "forbidden"
+
+
+class Conflict(BelegError):
+    """The current state does not allow this."""
+
+    code = "conflict"
+
+
+class Rejected(BelegError):
+    """The request is not valid."""
+
+    code = "invalid_request"
+
+
+class UnsupportedType(Rejected):
+    """Files of this type cannot be read yet. Readable are PDF, plain text and Markdown."""
+
+    code = "unsupported_type"
+
+
+class TooLarge(Rejected):
+    """This is larger than the limit."""
+
+    code = "too_large"
+
+
+class OutOfCredit(BelegError):
+    """Your credit does not cover this call. Ask the admin for more."""
+
+    code = "credit_exhausted"
+
+
+class OverQuota(BelegError):
+    """Today's questions in this notebook are used up. Try again tomorrow."""
+
+    code = "quota_exhausted"
+
+
+class Unreadable(BelegError):
+    """No text could be read from this file."""
+
+    code = "unreadable"
+
+
+class Unavailable(BelegError):
+    """This is not ready right now. Try again in a moment."""
+
+    code = "unavailable"
+
+
+class ModelError(BelegError):
+    """The model did not answer."""
+
+    code = "model_error"
+
+    def __init__(self, message: str = "", *, usage: TokenUsage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage
+        """What the provider reported, or what was counted until it broke off."""
+
+
+class ModelUnavailable(ModelError):
+    """The model's provider does not answer right now."""
+
+    code = "model_unavailable"
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        retry_after_s: float | None = None,
+        may_be_billed: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+        """Seconds the provider asks to wait; None where it did not say."""
+        self.may_be_billed = may_be_billed
+        """True where the request was sent and no answer came: it may have been served."""
+
+
+class ModelRefused(ModelError):
+    """The model's provider refuses the request. Check the key and the model's name."""
+
+    code = "model_refused"
+
+
+class ModelCut(ModelError):
+    """The model's answer broke off before its end."""
+
+    code = "model_cut"
+
+
+class ModelAnswerInvalid(ModelError):
+    """The model's answer cannot be used."""
+
+    code = "model_answer_invalid"

@@ -1,0 +1,194 @@
+"""Every Protocol the domain asks for; a docstring here is the contract that its tests hold."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import BinaryIO, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from domain.conversation import Message
+from domain.source import Reading, SourceKind
+from domain.usage import TokenUsage
+
+Vectors = npt.NDArray[np.float32]
+"""Shape (texts, dimension), C order."""
+
+
+class Clock(Protocol):
+    """The time, and waiting."""
+
+    def now(self) -> datetime:
+        """The time, aware, in UTC."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after so many seconds."""
+        ...
+
+
+class BlobStore(Protocol):
+    """Files by key. Keys are owner-prefixed and never come from a user."""
+
+    async def put(self, key: str, content: BinaryIO) -> None:
+        """Keep the rest of `content` under `key`: whole or not at all; twice is harmless."""
+        ...
+
+    async def get(self, key: str) -> bytes:
+        """The bytes kept under `key`.
+
+        Raises:
+            NotFound: nothing is kept there.
+        """
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Forget `key`; a key that is not there is no error."""
+        ...
+
+    async def keys(self, prefix: str) -> list[str]:
+        """Every key that starts with `prefix`, sorted."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a page, each number a fraction of the page's width or height from its
+    upper left corner, as shown (rotation applied)."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+class Reader(Protocol):
+    """Files in, passages out."""
+
+    def kind_of(self, head: bytes, name: str) -> SourceKind:
+        """The kind of a file, from its first 4,096 bytes; `name` only tells Markdown from text.
+
+        Raises:
+            UnsupportedType: no reader takes this; the message names what it looks like.
+        """
+        ...
+
+    async def read(
+        self,
+        content: bytes,
+        kind: SourceKind,
+        *,
+        on_page: Callable[[int, int], Awaitable[None]],
+    ) -> Reading:
+        """Every passage of a file, through the text gate. Bounded in memory, CPU and time.
+
+        Args:
+            content: the whole file.
+            kind: what `kind_of` said.
+            on_page: awaited with (pages read, pages in all) now and then, at most twice a second.
+
+        Raises:
+            Unreadable: broken, locked, empty, or without a legible text; the message says which
+                and what to do.
+            Unavailable: the reading process was lost through no fault of the file; may be retried.
+        """
+        ...
+
+    async def page_image(self, content: bytes, page: int, *, width_px: int) -> bytes:
+        """A PDF's page (from 1) as PNG, `width_px` wide.
+
+        Raises:
+            NotFound: the file has no such page.
+            Unreadable: it cannot be drawn.
+        """
+        ...
+
+    async def highlights(self, content: bytes, page: int, start: int, end: int) -> list[Box]:
+        """Where the code points [start, end) of that page's passage stand: a box a line.
+
+        Raises:
+            NotFound: the file has no such page.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Vectors of unit length, a row a text in the order of the texts, and what they used."""
+
+    vectors: Vectors
+    usage: TokenUsage
+
+
+class Embedder(Protocol):
+    """Texts in, vectors out. One call is one request: no retries inside."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as in the price list and the embedding set."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector."""
+        ...
+
+    @property
+    def max_batch_items(self) -> int:
+        """Texts one call may carry."""
+        ...
+
+    async def embed(
+        self, texts: Sequence[str], *, role: Literal["question", "passage"]
+    ) -> Embedded:
+        """Vectors of `texts` (at least one, none of them empty).
+
+        Raises:
+            ModelUnavailable, ModelRefused, ModelAnswerInvalid.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChatDelta:
+    """A piece of the answer's text, never empty; reasoning is left out."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatEnd:
+    """The last event of a whole answer.
+
+    Args:
+        finish_reason: "stop", "length", ... as the provider said.
+        usage: what the provider reported, or an estimate.
+    """
+
+    finish_reason: str
+    usage: TokenUsage
+
+
+class ChatModel(Protocol):
+    """Messages in, a streamed text out. One call is one request: no retries inside."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as in the price list."""
+        ...
+
+    def stream(
+        self, messages: Sequence[Message], *, max_tokens: int
+    ) -> AsyncIterator[ChatDelta | ChatEnd]:
+        """The answer as it is generated; `ChatEnd` comes last, exactly once.
+
+        Closing the iterator ends the provider's call.
+
+        Raises:
+            ModelUnavailable, ModelRefused: before the first delta.
+            ModelCut: the stream broke off, stalled or ended without a finish reason; `usage`
+                holds what was counted until then.
+            ModelAnswerInvalid: it ended without any text; `usage` as reported.
+        """
+        ...

@@ -1,0 +1,113 @@
+"""Sources: what a person puts in, its kinds, and how far reading it has come."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from domain.ids import SourceId, UserId, VersionId
+from domain.passage import Passage
+
+
+class SourceKind(StrEnum):
+    """How a source's bytes are read; decided from the bytes, never from the file's name."""
+
+    PDF = "pdf"
+    TEXT = "text"
+    MARKDOWN = "markdown"
+
+
+class CaptureMode(StrEnum):
+    """How the pages of a PDF are read."""
+
+    TEXT = "text"
+    """The text layer alone."""
+
+
+class SourceStatus(StrEnum):
+    """Where a source stands."""
+
+    QUEUED = "queued"
+    PROCESSING = "processing"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class Stage(StrEnum):
+    """What is being done to a source that is processing."""
+
+    READING = "reading"
+    EMBEDDING = "embedding"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`done` of `total` pages (reading) or chunks (embedding)."""
+
+    stage: Stage
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedPage:
+    """A page that gave no passage, and why, in one clause a person understands."""
+
+    page: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader got out of a file.
+
+    Args:
+        passages: in order; never empty.
+        pages: pages of the file; None where its kind has none.
+        skipped: pages without a usable text, in order.
+        title: the title the file gives itself, "" where it gives none.
+    """
+
+    passages: tuple[Passage, ...]
+    pages: int | None
+    skipped: tuple[SkippedPage, ...] = ()
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One entry of a person's library."""
+
+    id: SourceId
+    owner_id: UserId
+    kind: SourceKind
+    title: str
+    name: str
+    """The file's name as uploaded."""
+    sha256: bytes
+    media_type: str
+    bytes: int
+    status: SourceStatus
+    progress: Progress | None
+    error: str | None
+    """Why it failed and what to do, or what was left out of a ready one."""
+    error_code: str | None
+    attempt: int
+    """Fences writes: only the newest attempt may write."""
+    version_id: VersionId | None
+    """The version that questions read; None until one is ready."""
+    language: str
+    pages: int | None
+    words: int | None
+    chunk_count: int
+    skipped: tuple[SkippedPage, ...]
+    created_at: datetime
+
+    @property
+    def blob_key(self) -> str:
+        """Where its bytes are kept."""
+        return blob_key(self.owner_id, self.sha256)
+
+
+def blob_key(owner_id: UserId, sha256: bytes) -> str:
+    """The storage key of a file: prefixed by its owner, named by its content."""
+    return f"{owner_id}/{sha256.hex()}"

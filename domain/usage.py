@@ -1,0 +1,75 @@
+"""What a model call used and what it costs."""
+
+from dataclasses import dataclass
+from decimal import ROUND_UP, Decimal
+from enum import StrEnum
+
+_MILLION = Decimal(1_000_000)
+_SMALLEST = Decimal("0.000000001")
+
+
+class CallKind(StrEnum):
+    """What a model call was for."""
+
+    CHAT = "chat"
+    EMBEDDING = "embedding"
+
+
+class CallStatus(StrEnum):
+    """Where a model call stands."""
+
+    PENDING = "pending"
+    """Written before the call; its reservation holds."""
+    SERVED = "served"
+    CUT = "cut"
+    """Broke off or was stopped; what arrived is paid for."""
+    FAILED = "failed"
+    """The provider did not serve it; costs nothing."""
+    UNKNOWN = "unknown"
+    """Its process died while it was in flight; stands at its upper bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens of one call.
+
+    Args:
+        input_tokens: tokens sent.
+        output_tokens: tokens received; 0 for embeddings.
+        estimated: True where the provider reported nothing and they were counted here.
+    """
+
+    input_tokens: int
+    output_tokens: int = 0
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD per million tokens."""
+
+    input_per_million: Decimal
+    output_per_million: Decimal = Decimal(0)
+
+    def cost(self, usage: TokenUsage) -> Decimal:
+        """USD, rounded up to a billionth so that a reservation never falls short."""
+        total = (
+            usage.input_tokens * self.input_per_million
+            + usage.output_tokens * self.output_per_million
+        ) / _MILLION
+        return total.quantize(_SMALLEST, rounding=ROUND_UP)
+
+    @property
+    def is_free(self) -> bool:
+        """True where no call can cost anything."""
+        return not self.input_per_million and not self.output_per_million
+
+
+def most_tokens(text: str) -> int:
+    """An upper bound of the tokens of `text` where the tokenizer is not known: its UTF-8 bytes."""
+    return len(text.encode())
+
+
+def about_tokens(text: str) -> int:
+    """An estimate of the tokens of `text`, used where a provider reports none: bytes / 4, up."""
+    return -(-len(text.encode()) // 4)

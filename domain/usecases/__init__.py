@@ -1,0 +1,1 @@
+"""One file per user intention; each sees its whole pipeline."""

@@ -1,0 +1,1 @@
+"""Jobs and the process that runs them."""

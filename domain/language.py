@@ -1,0 +1,127 @@
+"""Which language a text or a question is in, and the words that carry no topic in it."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import stop_words
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+_WORD = re.compile(r"[^\W\d_]+")
+_SAMPLE = 1_500
+"""Code points of each of the three samples that are looked at."""
+_LEAST_LETTERS = 3
+_TWO_LETTERS = 2
+"""The model also knows languages that ISO 639-1 has no code for."""
+_LEAST_CONFIDENCE = 0.5
+_ENOUGH_LETTERS = 200
+"""From here on the most likely language is taken however sure the model is."""
+
+# The package's English list also drops nouns that people search for ("system", "world", "state").
+_ENGLISH = """
+a about above after again against all am an and any are as at be because been before being below
+between both but by can could d did do does doing done down during each either else ever every few
+for from further had has have having he her here hers herself him himself his how however i if in
+into is it its itself just ll m many may me might mine more most much must my myself neither no nor
+not of off often on once only onto or other others ought our ours ourselves out over own per quite
+rather re s same shall she should since so some such t than that the their theirs them themselves
+then there therefore these they this those though through thus to too toward towards under until up
+upon us ve very was we were what whatever when where whether which while who whom whose why will
+with within without would yet you your yours yourself yourselves
+"""
+# Its German one lacks common auxiliaries and question words, and holds two that are nouns, too.
+_MORE_GERMAN = """
+ab ans bereits beim beiden beide bzw dabei dafür daran darauf darin davon dazu denen deren darf
+dürfen durfte durften etwa eher ganz gar gibt ging hätte hätten ihrerseits innerhalb je jeweils
+konnte konnten mag mehr mehrere meist mittels möchte mögen neben sei seien seit sobald sogar
+soll sollten statt trotz viele vielen warst wäre wären wem wen wessen wodurch wofür womit woran
+worauf woraus worin worüber wovon wozu wurde wurden worden
+"""
+_GERMAN_NOUNS = frozenset({"weg", "würde"})
+
+
+@lru_cache(maxsize=64)
+def function_words(language: str) -> frozenset[str]:
+    """The words, case-folded, that a keyword search in that language leaves out.
+
+    Args:
+        language: ISO 639-1.
+
+    Returns:
+        The empty set for a language without a list.
+    """
+    if language == "en":
+        return frozenset(_ENGLISH.split())
+    try:
+        listed = stop_words.get_stop_words("nb" if language in {"no", "nn"} else language)
+    except stop_words.StopWordError:
+        return frozenset()
+    if language == "de":
+        listed = [*_MORE_GERMAN.split(), *(word for word in listed if word not in _GERMAN_NOUNS)]
+    return frozenset(word.casefold() for word in listed)
+
+
+def detect(text: str) -> str:
+    """The language of a passage, from samples of its beginning, middle and end.
+
+    Returns:
+        ISO 639-1, or "" where there is too little to go by.
+    """
+    sample = _sample(text)
+    letters = sum(len(word) for word in _WORD.findall(sample))
+    if letters < _LEAST_LETTERS:
+        return ""
+    language, confidence = next(
+        (language, confidence)
+        for language, confidence in _identifier().rank(sample)
+        if len(language) == _TWO_LETTERS
+    )
+    sure = confidence >= _LEAST_CONFIDENCE or letters >= _ENOUGH_LETTERS
+    return language if sure else ""
+
+
+def detect_question(question: str, among: Sequence[str] = ("de", "en")) -> str:
+    """The language of a question, which may be a word or two.
+
+    Function words decide first, since they tell short questions apart better than a model
+    trained on long texts does.
+
+    Args:
+        question: as typed.
+        among: ISO 639-1 codes to choose from.
+
+    Returns:
+        One of `among`; "en" where nothing speaks for any of them.
+    """
+    words = [word.casefold() for word in _WORD.findall(question[: 2 * _SAMPLE])]
+    votes = {
+        language: sum(word in function_words(language) for word in words) for language in among
+    }
+    best = max(votes.values(), default=0)
+    leading = [language for language, count in votes.items() if count == best]
+    if len(leading) == 1 and best > 0:
+        return leading[0]
+    if not words:
+        return "en"
+    return next(
+        (
+            language
+            for language, _ in _identifier().rank(question[: 2 * _SAMPLE])
+            if language in leading
+        ),
+        "en",
+    )
+
+
+def _sample(text: str) -> str:
+    """At most three stretches of `text`."""
+    if len(text) <= 3 * _SAMPLE:
+        return text
+    middle = (len(text) - _SAMPLE) // 2
+    return "\n".join((text[:_SAMPLE], text[middle : middle + _SAMPLE], text[-_SAMPLE:]))
+
+
+@lru_cache(maxsize=1)
+def _identifier() -> LanguageIdentifier:
+    """The model, which lies in its package; about a second to load."""
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -1,0 +1,219 @@
+"""The terms of the keyword index: what a text is found by, whichever language it is in."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import Stemmer
+
+from domain.chunking import MARKS, UNSPACED
+from domain.language import function_words
+
+ANALYSER = "snowball-1"
+"""Stored with the postings; changes whenever the same text would give other terms."""
+
+_LONGEST_TERM = 48
+_LONGEST_WHOLE = 40
+_K1 = 1.2
+
+_STEMMERS = {
+    "ar": "arabic",
+    "ca": "catalan",
+    "cs": "czech",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "es": "spanish",
+    "et": "estonian",
+    "eu": "basque",
+    "fa": "persian",
+    "fi": "finnish",
+    "fr": "french",
+    "ga": "irish",
+    "hi": "hindi",
+    "hu": "hungarian",
+    "hy": "armenian",
+    "id": "indonesian",
+    "it": "italian",
+    "lt": "lithuanian",
+    "nb": "norwegian",
+    "ne": "nepali",
+    "nl": "dutch",
+    "nn": "norwegian",
+    "no": "norwegian",
+    "pl": "polish",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sr": "serbian",
+    "sv": "swedish",
+    "ta": "tamil",
+    "tr": "turkish",
+    "yi": "yiddish",
+}
+
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+_GROUPED = re.compile(r"(?<=\d)[\u00a0\u2009\u202f'’](?=\d{3}(?!\d))")
+"""Between the thousands of a number, where no reader would see two numbers."""
+_FRACTION = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅞])")
+"""Before a fraction that would otherwise be read as a digit of the number."""
+_LETTER = rf"(?:[^\W{UNSPACED}]|[{MARKS}])"
+_TOKEN = re.compile(
+    rf"[{UNSPACED}]+|[^\W{UNSPACED}]{_LETTER}*(?:[-‐‑.,/:_][^\W{UNSPACED}]{_LETTER}*)*"
+)
+_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]")
+_PART = re.compile(r"\d+|(?:[^\W\d_]|[" + MARKS + "])+")
+_SEPARATORS = re.compile(r"[-‐‑.,/:_]")
+_HYPHENS = str.maketrans("", "", "-‐‑")
+_NUMBER = re.compile(
+    r"(?P<whole>\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{3})+|\d+)(?:[.,](?P<fraction>\d+))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """One word of a question.
+
+    Args:
+        word: case-folded, as asked.
+        variants: the terms it may stand under in the index, at least one; a text that has any
+            of them has the word.
+    """
+
+    word: str
+    variants: tuple[str, ...]
+
+
+def chunk_terms(text: str, language: str) -> Counter[str]:
+    """Terms of a text and how often each occurs.
+
+    Words are case-folded and stemmed by the language's Snowball rules (German ones fold umlauts
+    written out), its function words left out. Numbers read the same in German and English
+    notation. A word with a hyphen and a code ("DIN-4108") count whole and in parts. Scripts
+    without spaces give bigrams.
+
+    Args:
+        text: a chunk.
+        language: ISO 639-1; "" or one without rules keeps words as they are.
+    """
+    terms: Counter[str] = Counter()
+    for token, count in Counter(_TOKEN.findall(_folded(text))).items():
+        for term in _terms(token, language):
+            terms[term] += count
+    return terms
+
+
+def question_terms(
+    question: str, question_language: str, languages: Sequence[str]
+) -> list[QueryTerm]:
+    """The words of a question, each with the terms it has in texts of the given languages.
+
+    Args:
+        question: as typed.
+        question_language: its function words are left out, unless it has no others.
+        languages: of the texts that are searched; "" for unknown.
+
+    Returns:
+        In the order asked, every word once.
+    """
+    asked = dict.fromkeys(
+        pair for token in _TOKEN.findall(_folded(question)) for pair in _asked(token)
+    )
+    ignored = function_words(question_language)
+    kept = [pair for pair in asked if pair[0] not in ignored] or list(asked)
+    searched = list(dict.fromkeys(languages)) or [question_language]
+    terms: dict[str, dict[str, None]] = {}
+    for word, whole in kept:
+        variants = terms.setdefault(word, {})
+        for form in (word, whole):
+            variants.update(dict.fromkeys(_stem(form, language) for language in searched))
+    return [QueryTerm(word, tuple(variants)) for word, variants in terms.items()]
+
+
+def weight(frequency: int) -> float:
+    """What a term that occurs so often in a chunk adds to its score, per unit of idf.
+
+    Chunks are windows of one size, so their length is left out (b = 0).
+
+    Source: Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009 (k1 = 1.2).
+    """
+    return frequency * (_K1 + 1) / (frequency + _K1)
+
+
+def _folded(text: str) -> str:
+    text = _FRACTION.sub(" ", _GROUPED.sub("", text))
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold()
+
+
+@lru_cache(maxsize=200_000)
+def _terms(token: str, language: str) -> tuple[str, ...]:
+    """The terms one token of a text is indexed under: its parts, and the whole."""
+    parts = _parts(token)
+    whole = _whole(token, parts)
+    ignored = function_words(language)
+    return tuple(
+        _stem(word, language)
+        for word in (*parts, *([whole] if whole else ()))
+        if word not in ignored
+    )
+
+
+def _asked(token: str) -> list[tuple[str, str]]:
+    """The words of a question's token, each with another form it may stand under, or itself.
+
+    A part of a code or compound may be found in the whole ("mail" in "email"); a single letter or
+    digit of one says nothing.
+    """
+    parts = _parts(token)
+    whole = _whole(token, parts)
+    if not whole:
+        return [(part, part) for part in parts]
+    if any(map(str.isalpha, whole)):
+        parts = tuple(part for part in parts if len(part) > 1)
+    return [(part, whole) for part in parts] or [(whole, whole)]
+
+
+@lru_cache(maxsize=50_000)
+def _parts(token: str) -> tuple[str, ...]:
+    """The words, numbers or bigrams that a token is made of."""
+    if _UNSPACED_RUN.match(token):
+        return tuple(token[i : i + 2] for i in range(max(len(token) - 1, 1)))
+    if token.isalpha():
+        return (token,)
+    if number := _NUMBER.fullmatch(token):
+        return (_plain(number),)
+    return tuple(_PART.findall(token))
+
+
+def _whole(token: str, parts: tuple[str, ...]) -> str:
+    """A code or hyphenated word without its separators, or "" where the token is neither."""
+    if len(parts) == 1 or _UNSPACED_RUN.match(token) or not _is_one_word(token):
+        return ""
+    whole = _SEPARATORS.sub("", token)
+    return whole if len(whole) <= _LONGEST_WHOLE else ""
+
+
+def _is_one_word(token: str) -> bool:
+    """True for a code (it has a digit) and a hyphenated word; "and/or" and "end.Next" are two."""
+    return any(map(str.isdecimal, token)) or not _SEPARATORS.search(token.translate(_HYPHENS))
+
+
+def _plain(number: re.Match[str]) -> str:
+    """A number without thousands separators and with a decimal point."""
+    whole = re.sub("[.,]", "", number["whole"])
+    return f"{whole}.{number['fraction']}" if number["fraction"] else whole
+
+
+def _stem(word: str, language: str) -> str:
+    stemmer = _stemmer(language)
+    return (stemmer.stemWord(word) if stemmer else word)[:_LONGEST_TERM]
+
+
+@lru_cache(maxsize=64)
+def _stemmer(language: str) -> Stemmer.Stemmer | None:
+    algorithm = _STEMMERS.get(language)
+    return Stemmer.Stemmer(algorithm, 0) if algorithm in Stemmer.algorithms() else None

@@ -1,7 +1,14 @@
 """Questions, answers, and the events an answer's stream is made of."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
+from typing import Any
+
+from domain.errors import Problem
+from domain.ids import AnswerId, ChunkId, NotebookId, SourceId, UserId, VersionId
+from domain.retrieval import Hit
 
 
 class Role(StrEnum):
@@ -18,3 +25,112 @@ class Message:
 
     role: Role
     content: str
+
+
+class AnswerStatus(StrEnum):
+    """Where an answer stands."""
+
+    STREAMING = "streaming"
+    COMPLETE = "complete"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+class AnswerMode(StrEnum):
+    """What an answer is made from."""
+
+    SOURCES = "sources"
+    """A model writes from passages of the sources."""
+    GENERAL = "general"
+    """A model writes without any source."""
+    EXTRACTIVE = "extractive"
+    """Sentences of the sources, quoted; no model writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One place where an answer shows a marker, and the sentence that bears the claim there.
+
+    Args:
+        answer_start, answer_end: code points of the marker in the answer's text.
+        quote: the sentence, verbatim; "" once its source was removed.
+        start, end: code points of the quote in its passage's text.
+    """
+
+    answer_start: int
+    answer_end: int
+    quote: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What a marker stands for: a snapshot of the version that was read.
+
+    Args:
+        marker: the number shown, from 1.
+        rank: the hit it cites.
+        removed: True once its source left the notebook or the library.
+    """
+
+    marker: int
+    rank: int
+    chunk_id: ChunkId
+    source_id: SourceId
+    version_id: VersionId
+    source_title: str
+    passage: int
+    page: int | None
+    similarity: float
+    mentions: tuple[Mention, ...]
+    removed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question and what came of it."""
+
+    id: AnswerId
+    notebook_id: NotebookId
+    user_id: UserId
+    question: str
+    source_ids: tuple[SourceId, ...] | None
+    about: SourceId | None
+    mode: AnswerMode
+    status: AnswerStatus
+    refused: bool
+    text: str
+    error: Problem | None
+    created_at: datetime
+    citations: tuple[Citation, ...] = ()
+    retrieved: tuple[Hit, ...] = ()
+
+
+class EventKind(StrEnum):
+    """The kinds of event of an answer's stream."""
+
+    DELTA = "delta"
+    CITATION = "citation"
+    DONE = "done"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEvent:
+    """One event of an answer's stream.
+
+    Args:
+        id: from 1, growing by one.
+        data: `{"text": …}` of a delta, the citation with its first mention, nothing for `done`,
+            `{"code", "detail"}` of an error.
+    """
+
+    id: int
+    kind: EventKind
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_last(self) -> bool:
+        """True where no event follows."""
+        return self.kind in {EventKind.DONE, EventKind.ERROR}

@@ -21,7 +21,17 @@ BelegError
 The docstring is the default message. `code` is stable: clients may rely on it.
 """
 
+from dataclasses import dataclass
+
 from domain.usage import TokenUsage
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error as it is stored and shown: a stable code and a sentence."""
+
+    code: str
+    detail: str
 
 
 class BelegError(Exception):
@@ -36,6 +46,11 @@ class BelegError(Exception):
     def message(self) -> str:
         """One or two sentences for a person: what happened and what to do."""
         return str(self.args[0])
+
+    @property
+    def problem(self) -> Problem:
+        """This error, to be stored and shown."""
+        return Problem(self.code, self.message)
 
 
 class NotFound(BelegError):

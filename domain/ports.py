@@ -1,6 +1,7 @@
 """Every Protocol the domain asks for; a docstring here is the contract that its tests hold."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import BinaryIO, Literal, Protocol
@@ -25,6 +26,29 @@ class Clock(Protocol):
 
     async def sleep(self, seconds: float) -> None:
         """Return after so many seconds."""
+        ...
+
+
+class Wakeup(Protocol):
+    """Something that gets set when there may be news; whoever waits clears it."""
+
+    def set(self) -> None: ...
+
+    def clear(self) -> None: ...
+
+    def is_set(self) -> bool: ...
+
+    async def wait(self) -> object: ...
+
+
+class Listener(Protocol):
+    """Hears what other processes commit."""
+
+    def waiting(self, channel: str, key: str) -> AbstractAsyncContextManager[Wakeup]:
+        """A wake-up for every time `key` is named on `channel` ("" hears every name).
+
+        It may come without cause, but never fails to come.
+        """
         ...
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from domain.errors import Problem
 from domain.ids import SourceId, UserId, VersionId
 from domain.passage import Passage
 
@@ -72,6 +73,11 @@ class Reading:
     skipped: tuple[SkippedPage, ...] = ()
     title: str = ""
 
+    @property
+    def words(self) -> int:
+        """Words of all passages, as split at white space."""
+        return sum(len(passage.text.split()) for passage in self.passages)
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -84,13 +90,13 @@ class Source:
     name: str
     """The file's name as uploaded."""
     sha256: bytes
+    capture_mode: CaptureMode
     media_type: str
     bytes: int
     status: SourceStatus
     progress: Progress | None
-    error: str | None
-    """Why it failed and what to do, or what was left out of a ready one."""
-    error_code: str | None
+    error: Problem | None
+    """Why it failed and what to do."""
     attempt: int
     """Fences writes: only the newest attempt may write."""
     version_id: VersionId | None

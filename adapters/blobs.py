@@ -1,0 +1,64 @@
+"""Files on disk, by key."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import BinaryIO
+
+from domain.errors import NotFound
+
+_BLOCK = 1 << 20
+
+
+class DiskBlobStore:
+    """The `BlobStore` port on a folder that only the server's user can read."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._folder = folder.resolve()
+
+    async def put(self, key: str, content: BinaryIO) -> None:
+        """Written beside its place, synced, then renamed: whole or not at all."""
+        await asyncio.to_thread(self._put, self._path(key), content)
+
+    async def get(self, key: str) -> bytes:
+        """The bytes kept under `key`."""
+        try:
+            return await asyncio.to_thread(self._path(key).read_bytes)
+        except FileNotFoundError:
+            raise NotFound("The file is no longer in the storage.") from None
+
+    async def delete(self, key: str) -> None:
+        """Forget `key`."""
+        path = self._path(key)
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+
+    async def keys(self, prefix: str) -> list[str]:
+        """Every key that starts with `prefix`, sorted."""
+        return await asyncio.to_thread(self._keys, prefix)
+
+    def _path(self, key: str) -> Path:
+        path = (self._folder / key).resolve()
+        if not path.is_relative_to(self._folder):
+            raise NotFound
+        return path
+
+    def _keys(self, prefix: str) -> list[str]:
+        found = (p for p in self._folder.rglob("*") if p.is_file() and p.suffix != ".part")
+        keys = (str(path.relative_to(self._folder)) for path in found)
+        return sorted(key for key in keys if key.startswith(prefix))
+
+    @staticmethod
+    def _put(path: Path, content: BinaryIO) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part:
+            try:
+                shutil.copyfileobj(content, part, _BLOCK)
+                part.flush()
+                os.fsync(part.fileno())
+                Path(part.name).replace(path)
+            except BaseException:
+                Path(part.name).unlink(missing_ok=True)
+                raise

@@ -1,0 +1,285 @@
+"""Answer, citation and event rows."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import Row
+
+from adapters.postgres.rows import Store, page_of
+from domain.conversation import (
+    Answer,
+    AnswerEvent,
+    AnswerMode,
+    AnswerStatus,
+    Citation,
+    EventKind,
+    Mention,
+    Message,
+    Role,
+)
+from domain.errors import Problem
+from domain.ids import AnswerId, NotebookId, UserId
+from domain.retrieval import Hit
+from domain.stores import Page
+
+APPENDED = "answer_appended"
+"""The channel that names an answer with new events."""
+STOPPED = "answer_stopped"
+"""The channel that names an answer somebody wants to stop."""
+
+_EVENTS = "select id, event, data from answer_events where answer_id = :id and id > :after"
+
+
+def _json(value: Any) -> Any:  # noqa: ANN401 - JSON
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _answer(
+    row: Row[Any], citations: tuple[Citation, ...] = (), retrieved: tuple[Hit, ...] = ()
+) -> Answer:
+    problem = _json(row.error)
+    return Answer(
+        id=row.id,
+        notebook_id=row.notebook_id,
+        user_id=row.user_id,
+        question=row.question,
+        source_ids=None if row.source_ids is None else tuple(row.source_ids),
+        about=row.about,
+        mode=AnswerMode(row.mode),
+        status=AnswerStatus(row.status),
+        refused=row.refused,
+        text=row.text,
+        error=Problem(**problem) if problem else None,
+        created_at=row.created_at,
+        citations=citations,
+        retrieved=retrieved,
+    )
+
+
+def _event(row: Row[Any]) -> AnswerEvent:
+    return AnswerEvent(row.id, EventKind(row.event), _json(row.data))
+
+
+def _hit(row: Row[Any]) -> Hit:
+    return Hit(
+        rank=row.rank,
+        chunk_id=row.chunk_id,
+        source_id=row.source_id,
+        version_id=row.version_id,
+        source_title=row.source_title,
+        passage=row.passage,
+        page=row.page,
+        start=row.start_at,
+        language=row.language,
+        text=row.text,
+        similarity=row.similarity,
+        score=row.score,
+    )
+
+
+def _citation(row: Row[Any]) -> Citation:
+    return Citation(
+        marker=row.marker,
+        rank=row.rank,
+        chunk_id=row.chunk_id,
+        source_id=row.source_id,
+        version_id=row.version_id,
+        source_title=row.source_title,
+        passage=row.passage,
+        page=row.page,
+        similarity=row.similarity,
+        mentions=tuple(Mention(**mention) for mention in _json(row.mentions)),
+        removed=row.removed,
+    )
+
+
+class PostgresAnswers(Store):
+    """The `Answers` port."""
+
+    async def add(self, answer: Answer, lease_until: datetime) -> None:
+        await self._run(
+            "insert into answers (id, notebook_id, user_id, question, source_ids, about, mode,"
+            " status, lease_until, created_at) values (:id, :notebook_id, :user_id, :question,"
+            " :source_ids, :about, :mode, :status, :lease_until, :created_at)",
+            id=answer.id,
+            notebook_id=answer.notebook_id,
+            user_id=answer.user_id,
+            question=answer.question,
+            source_ids=None if answer.source_ids is None else list(answer.source_ids),
+            about=answer.about,
+            mode=answer.mode.value,
+            status=answer.status.value,
+            lease_until=lease_until,
+            created_at=answer.created_at,
+        )
+
+    async def count_since(self, notebook_id: NotebookId, since: datetime) -> int:
+        # The lock makes the count true until commit, so that two tabs cannot pass a quota of one.
+        await self._run("select from notebooks where id = :id for no key update", id=notebook_id)
+        row = await self._one(
+            "select count(*) as asked from answers"
+            " where notebook_id = :id and created_at >= :since",
+            id=notebook_id,
+            since=since,
+        )
+        return row.asked if row else 0
+
+    async def get(self, answer_id: AnswerId, user_id: UserId) -> Answer | None:
+        row = await self._one(
+            "select a.* from answers a join notebooks n on n.id = a.notebook_id"
+            " where a.id = :id and n.owner_id = :user_id",
+            id=answer_id,
+            user_id=user_id,
+        )
+        return None if row is None else (await self._whole([row]))[0]
+
+    async def page(
+        self, notebook_id: NotebookId, *, limit: int, after: UUID | None
+    ) -> Page[Answer]:
+        rows = await self._all(
+            "select * from answers where notebook_id = :notebook_id"
+            " and (cast(:after as uuid) is null or id < :after) order by id desc limit :most",
+            notebook_id=notebook_id,
+            after=after,
+            most=limit + 1,
+        )
+        whole = {answer.id: answer for answer in await self._whole(rows[:limit])}
+        return page_of(rows, limit, lambda row: whole[row.id])
+
+    async def history(self, answer: Answer, *, messages: int) -> list[Message]:
+        rows = await self._all(
+            "select question, text from answers where notebook_id = :notebook_id and id < :id"
+            " and user_id = :user_id and text <> '' order by id desc limit :turns",
+            notebook_id=answer.notebook_id,
+            id=answer.id,
+            user_id=answer.user_id,
+            turns=messages // 2,
+        )
+        return [
+            message
+            for row in reversed(rows)
+            for message in (Message(Role.USER, row.question), Message(Role.ASSISTANT, row.text))
+        ]
+
+    async def clear(self, notebook_id: NotebookId) -> None:
+        await self._run(
+            "delete from answers where notebook_id = :id and status <> 'streaming'", id=notebook_id
+        )
+
+    async def keep_retrieved(self, answer_id: AnswerId, hits: Sequence[Hit]) -> None:
+        await self._copy(
+            "answer_passages",
+            (
+                *("answer_id", "rank", "chunk_id", "source_id", "version_id", "source_title"),
+                *("passage", "page", "start_at", "language", "text", "similarity", "score"),
+            ),
+            [
+                (
+                    *(answer_id, hit.rank, hit.chunk_id, hit.source_id, hit.version_id),
+                    *(hit.source_title, hit.passage, hit.page, hit.start, hit.language, hit.text),
+                    *(hit.similarity, hit.score),
+                )
+                for hit in hits
+            ],
+        )
+
+    async def append(
+        self, answer_id: AnswerId, events: Sequence[AnswerEvent], lease_until: datetime
+    ) -> bool | None:
+        row = await self._one(
+            "update answers set lease_until = :lease_until where id = :id and status = 'streaming'"
+            " returning stop_requested",
+            lease_until=lease_until,
+            id=answer_id,
+        )
+        if row is None:
+            return None
+        if events:
+            await self._run(
+                "with written as (insert into answer_events (answer_id, id, event, data)"
+                " select :answer_id, * from unnest(cast(:ids as int[]), cast(:events as text[]),"
+                " cast(:data as jsonb[])))"
+                " select pg_notify(:channel, cast(:answer_id as text))",
+                answer_id=answer_id,
+                ids=[event.id for event in events],
+                events=[event.kind.value for event in events],
+                data=[msgspec.json.encode(event.data).decode() for event in events],
+                channel=APPENDED,
+            )
+        return bool(row.stop_requested)
+
+    async def finish(self, answer: Answer) -> None:
+        await self._run(
+            "update answers set status = :status, refused = :refused, text = :text,"
+            " error = cast(:error as jsonb), finished_at = now() where id = :id",
+            status=answer.status.value,
+            refused=answer.refused,
+            text=answer.text,
+            error=msgspec.json.encode(answer.error).decode() if answer.error else None,
+            id=answer.id,
+        )
+        if answer.citations:
+            await self._run(
+                "insert into citations (answer_id, marker, rank, mentions) select :id, * from"
+                " unnest(cast(:markers as int[]), cast(:ranks as int[]), cast(:data as jsonb[]))",
+                id=answer.id,
+                markers=[citation.marker for citation in answer.citations],
+                ranks=[citation.rank for citation in answer.citations],
+                data=[msgspec.json.encode(c.mentions).decode() for c in answer.citations],
+            )
+
+    async def events(self, answer_id: AnswerId, after: int) -> list[AnswerEvent]:
+        rows = await self._all(f"{_EVENTS} order by id", id=answer_id, after=after)
+        return [_event(row) for row in rows]
+
+    async def request_stop(self, answer_id: AnswerId) -> None:
+        await self._run(
+            "with asked as (update answers set stop_requested = true"
+            " where id = :id and status = 'streaming' returning id)"
+            " select pg_notify(:channel, cast(id as text)) from asked",
+            id=answer_id,
+            channel=STOPPED,
+        )
+
+    async def abandoned(self) -> list[Answer]:
+        rows = await self._all(
+            "select * from answers where status = 'streaming' and lease_until < now()"
+            " for update skip locked"
+        )
+        return await self._whole(rows)
+
+    async def recorded_citations(self, answer_id: AnswerId) -> list[Citation]:
+        rows = await self._all(
+            f"{_EVENTS} and event = 'citation' order by id", id=answer_id, after=0
+        )
+        return [msgspec.convert(_event(row).data, Citation, strict=False) for row in rows]
+
+    async def _whole(self, rows: Sequence[Row[Any]]) -> list[Answer]:
+        """Answers with their citations and what was retrieved, in two more statements."""
+        ids = [row.id for row in rows]
+        citations = await self._all(
+            "select c.*, p.chunk_id, p.source_id, p.version_id, p.source_title, p.passage, p.page,"
+            " p.similarity, not exists (select from notebook_sources l join answers a"
+            " on a.notebook_id = l.notebook_id where a.id = c.answer_id"
+            " and l.source_id = p.source_id) as removed"
+            " from citations c join answer_passages p using (answer_id, rank)"
+            " where c.answer_id = any(cast(:ids as uuid[])) order by c.marker",
+            ids=ids,
+        )
+        hits = await self._all(
+            "select * from answer_passages where answer_id = any(cast(:ids as uuid[]))"
+            " order by rank",
+            ids=ids,
+        )
+        return [
+            _answer(
+                row,
+                tuple(_citation(c) for c in citations if c.answer_id == row.id),
+                tuple(_hit(h) for h in hits if h.answer_id == row.id),
+            )
+            for row in rows
+        ]

@@ -1,0 +1,146 @@
+"""Chunk, vector and posting rows, and the search over them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from adapters.postgres.rows import Store, statement
+from domain.embedding_set import EmbeddingSet
+from domain.ids import ChunkId, SourceId, VersionId
+from domain.passage import Chunk
+from domain.ports import Vectors
+from domain.retrieval import Hit, RetrievalSettings, Scope
+from domain.terms import QueryTerm
+
+_SEARCH = statement("search")
+
+
+class PostgresIndex(Store):
+    """The `Index` port."""
+
+    async def active_set(self) -> EmbeddingSet | None:
+        row = await self._one(
+            "select id, model, dimension, chunker from embedding_sets where active"
+        )
+        return EmbeddingSet(row.id, row.model, row.dimension, row.chunker) if row else None
+
+    async def activate(self, model: str, dimension: int, chunker: str) -> EmbeddingSet:
+        await self._run("lock table embedding_sets in share row exclusive mode")
+        await self._run("update embedding_sets set active = false where active")
+        row = await self._one(
+            "insert into embedding_sets (model, dimension, chunker, active, created_at)"
+            " values (:model, :dimension, :chunker, true, now())"
+            " on conflict (model, dimension, chunker) do update set active = true returning id",
+            model=model,
+            dimension=dimension,
+            chunker=chunker,
+        )
+        assert row is not None  # noqa: S101 - inserted or updated
+        return EmbeddingSet(row.id, model, dimension, chunker)
+
+    async def is_empty(self, set_id: int) -> bool:
+        row = await self._one(
+            "select from chunk_vectors where set_id = :set_id limit 1", set_id=set_id
+        )
+        return row is None
+
+    async def paid(self, source_id: SourceId, set_id: int) -> dict[bytes, Vectors]:
+        rows = await self._all(
+            "select p.texts_hash, p.vectors, s.dimension from paid_embeddings p"
+            " join embedding_sets s on s.id = p.set_id"
+            " where p.source_id = :source_id and p.set_id = :set_id",
+            source_id=source_id,
+            set_id=set_id,
+        )
+        return {
+            row.texts_hash: np.frombuffer(row.vectors, np.float32).reshape(-1, row.dimension)
+            for row in rows
+        }
+
+    async def keep_paid(
+        self, source_id: SourceId, set_id: int, texts_hash: bytes, vectors: Vectors
+    ) -> None:
+        await self._run(
+            "insert into paid_embeddings (source_id, set_id, texts_hash, vectors)"
+            " values (:source_id, :set_id, :texts_hash, :vectors) on conflict do nothing",
+            source_id=source_id,
+            set_id=set_id,
+            texts_hash=texts_hash,
+            vectors=vectors.astype(np.float32).tobytes(),
+        )
+
+    async def forget_paid(self, source_id: SourceId) -> None:
+        await self._run("delete from paid_embeddings where source_id = :id", id=source_id)
+
+    async def write(
+        self,
+        version_id: VersionId,
+        set_id: int,
+        chunks: Sequence[tuple[ChunkId, Chunk]],
+        vectors: Vectors,
+        postings: Sequence[tuple[str, list[int], list[float]]],
+    ) -> None:
+        await self._copy(
+            "chunks",
+            (
+                *("id", "version_id", "ordinal", "passage", "page", "start_at", "end_at"),
+                *("heading", "language", "text"),
+            ),
+            [
+                (i, version_id, c.ordinal, c.passage, c.page, c.start, c.end, c.heading, c.language, c.text)
+                for i, c in chunks
+            ],
+        )
+        await self._copy(
+            "chunk_vectors",
+            ("version_id", "ordinal", "set_id", "embedding"),
+            [(version_id, c.ordinal, set_id, v) for (_, c), v in zip(chunks, vectors, strict=True)],
+        )
+        await self._copy(
+            "postings",
+            ("version_id", "term", "ordinals", "weights"),
+            [(version_id, *posting) for posting in postings],
+        )
+
+    async def search(
+        self,
+        scope: Scope,
+        set_id: int,
+        vector: Vectors,
+        terms: Sequence[QueryTerm],
+        settings: RetrievalSettings,
+    ) -> list[Hit]:
+        variants = [(term, n) for n, word in enumerate(terms) for term in word.variants]
+        alone = scope.about is not None
+        rows = await self._all(
+            _SEARCH,
+            notebook_id=scope.notebook_id,
+            source_ids=None if scope.source_ids is None else list(scope.source_ids),
+            about=scope.about,
+            set_id=set_id,
+            vector=vector,
+            terms=[term for term, _ in variants],
+            words=[n for _, n in variants],
+            mode=settings.mode.value,
+            candidates=max(settings.candidates, settings.k),
+            rrf_k=settings.rrf_k,
+            floor=-1.0 if alone else settings.floor,
+            k=settings.scoped_k if alone else settings.k,
+        )
+        return [
+            Hit(
+                rank=rank,
+                chunk_id=row.chunk_id,
+                source_id=row.source_id,
+                version_id=row.version_id,
+                source_title=row.source_title,
+                passage=row.passage,
+                page=row.page,
+                start=row.start_at,
+                language=row.language,
+                text=row.text,
+                similarity=row.similarity,
+                score=row.score,
+            )
+            for rank, row in enumerate(rows, 1)
+        ]

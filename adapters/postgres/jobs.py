@@ -1,0 +1,46 @@
+"""Enqueue SAQ jobs inside our own transaction."""
+
+import time
+
+import msgspec
+from saq.job import Job, Status
+
+from adapters.postgres.rows import Store
+from domain.jobs import JobKind
+
+HEARTBEAT_S = 4
+"""A job that does not beat for so long is taken for dead and run again."""
+
+
+class PostgresJobs(Store):
+    """The `Jobs` port: the row that `saq.Queue.enqueue` would write, in the caller's transaction.
+
+    SAQ is pinned, and a contract test runs such a row through a real worker.
+    """
+
+    async def enqueue(self, kind: JobKind, key: str, **arguments: str) -> None:
+        now_ms = time.time_ns() // 1_000_000
+        job = Job(
+            function=kind.name,
+            kwargs=dict(arguments),
+            key=f"saq:job:{kind.queue}:{kind.name}:{key}",
+            timeout=kind.timeout_s,
+            heartbeat=HEARTBEAT_S,
+            retries=kind.retries,
+            ttl=60,
+            retry_delay=kind.retry_delay_s,
+            retry_backoff=kind.retry_delay_max_s,
+            queued=now_ms,
+            status=Status.QUEUED,
+        )
+        await self._run(
+            "insert into saq_jobs (key, job, queue, status, priority, scheduled)"
+            " values (:key, :job, :queue, 'queued', 0, :now) on conflict (key) do nothing",
+            key=job.key,
+            job=msgspec.json.encode(job.to_dict() | {"queue": kind.queue}),
+            queue=kind.queue,
+            now=now_ms // 1000,
+        )
+        await self._run(
+            "select pg_notify(:channel, 'saq:enqueue')", channel=f"saq:{kind.queue}"
+        )

@@ -1,0 +1,179 @@
+"""Rows of model calls, and the credit they draw on."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from adapters.postgres.rows import Store, page_of
+from domain.errors import OutOfCredit
+from domain.ids import AnswerId, CallId, SourceId, UserId
+from domain.ledger import Intent, Settlement, UsageGroup, UsageRow
+from domain.stores import Page
+from domain.usage import CallKind, CallStatus, Price, TokenUsage
+
+_GROUPS = {
+    "day": "to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')",
+    "kind": "kind",
+    "model": "model",
+    "notebook": "cast(notebook_id as text)",
+}
+
+
+def _usage_row(row: Row[Any]) -> UsageRow:
+    return UsageRow(
+        id=row.id,
+        kind=CallKind(row.kind),
+        model=row.model,
+        status=CallStatus(row.status),
+        input_tokens=row.input_tokens,
+        output_tokens=row.output_tokens,
+        estimated=row.estimated,
+        input_price=row.input_price,
+        output_price=row.output_price,
+        cost=row.cost,
+        created_at=row.created_at,
+        notebook_id=row.notebook_id,
+        source_id=row.source_id,
+        answer_id=row.answer_id,
+    )
+
+
+class PostgresLedger(Store):
+    """The `Ledger` port."""
+
+    async def open(self, intent: Intent, lease_until: datetime) -> None:
+        reserved = intent.price.cost(intent.bound)
+        if reserved:
+            held = await self._run(
+                "update users set reserved = reserved + :amount"
+                " where id = :id and credit - reserved >= :amount",
+                amount=reserved,
+                id=intent.user_id,
+            )
+            if not held.rowcount:
+                raise OutOfCredit(
+                    f"This call may cost up to {reserved.normalize():f} USD, more than your"
+                    " credit covers. Ask the admin for more."
+                )
+        await self._run(
+            "insert into model_calls (id, user_id, kind, model, status, notebook_id, source_id,"
+            " answer_id, input_tokens, output_tokens, estimated, input_price, output_price,"
+            " reserved, cost, lease_until, created_at) values (:id, :user_id, :kind, :model,"
+            " 'pending', :notebook_id, :source_id, :answer_id, :input_tokens, :output_tokens, true,"
+            " :input_price, :output_price, :reserved, 0, :lease_until, now())",
+            id=intent.id,
+            user_id=intent.user_id,
+            kind=intent.kind.value,
+            model=intent.model,
+            notebook_id=intent.notebook_id,
+            source_id=intent.source_id,
+            answer_id=intent.answer_id,
+            input_tokens=intent.bound.input_tokens,
+            output_tokens=intent.bound.output_tokens,
+            input_price=intent.price.input_per_million,
+            output_price=intent.price.output_per_million,
+            reserved=reserved,
+            lease_until=lease_until,
+        )
+
+    async def settle(self, call_id: CallId, settlement: Settlement) -> None:
+        row = await self._one(
+            "select user_id, status, reserved, cost, input_price, output_price from model_calls"
+            " where id = :id and status in ('pending', 'unknown') for update",
+            id=call_id,
+        )
+        if row is None:
+            return
+        price = Price(row.input_price, row.output_price)
+        failed = settlement.status is CallStatus.FAILED
+        cost = Decimal(0) if failed else price.cost(settlement.usage)
+        await self._run(
+            "update model_calls set status = :status, input_tokens = :input_tokens,"
+            " output_tokens = :output_tokens, estimated = :estimated, cost = :cost,"
+            " settled_at = now() where id = :id",
+            status=settlement.status.value,
+            input_tokens=settlement.usage.input_tokens,
+            output_tokens=settlement.usage.output_tokens,
+            estimated=settlement.usage.estimated,
+            cost=cost,
+            id=call_id,
+        )
+        if row.reserved:
+            # An unknown call was charged at its bound already, and its reservation released.
+            pending = row.status == CallStatus.PENDING.value
+            await self._run(
+                "update users set reserved = reserved - :released,"
+                " credit = greatest(credit - :charge, 0) where id = :id",
+                released=row.reserved if pending else Decimal(0),
+                charge=cost - row.cost,
+                id=row.user_id,
+            )
+
+    async def abandon(self, source_id: SourceId | None = None) -> None:
+        await self._run(
+            "with dead as (update model_calls set status = 'unknown', cost = reserved,"
+            " settled_at = now() where status = 'pending' and case"
+            " when cast(:source_id as uuid) is null then lease_until < now()"
+            " else source_id = :source_id end returning user_id, reserved),"
+            " owed as (select user_id, sum(reserved) as amount from dead group by user_id)"
+            " update users u set reserved = u.reserved - owed.amount,"
+            " credit = greatest(u.credit - owed.amount, 0) from owed"
+            " where u.id = owed.user_id and owed.amount > 0",
+            source_id=source_id,
+        )
+
+    async def rows(
+        self, user_id: UserId, *, start: datetime, end: datetime, limit: int, after: UUID | None
+    ) -> Page[UsageRow]:
+        rows = await self._all(
+            "select * from model_calls where user_id = :user_id and created_at >= :start"
+            " and created_at < :end and (cast(:after as uuid) is null or id > :after)"
+            " order by id limit :most",
+            user_id=user_id,
+            start=start,
+            end=end,
+            after=after,
+            most=limit + 1,
+        )
+        return page_of(rows, limit, _usage_row)
+
+    async def grouped(
+        self, user_id: UserId, *, start: datetime, end: datetime, by: Sequence[str]
+    ) -> list[UsageGroup]:
+        columns = [f"{_GROUPS[name]} as key_{name}" for name in by]
+        keys = ", ".join(f"key_{name}" for name in by)
+        rows = await self._all(
+            f"select {', '.join(columns)}, count(*) as calls, sum(input_tokens) as input_tokens,"
+            " sum(output_tokens) as output_tokens, sum(cost) as cost from model_calls"
+            " where user_id = :user_id and created_at >= :start and created_at < :end"
+            f" and status <> 'pending' group by {keys} order by {keys}",
+            user_id=user_id,
+            start=start,
+            end=end,
+        )
+        return [
+            UsageGroup(
+                key=tuple((name, getattr(row, f"key_{name}")) for name in by),
+                calls=row.calls,
+                input_tokens=int(row.input_tokens),
+                output_tokens=int(row.output_tokens),
+                cost=row.cost,
+            )
+            for row in rows
+        ]
+
+    async def of_answer(self, answer_id: AnswerId) -> tuple[TokenUsage, Decimal]:
+        row = await self._one(
+            "select coalesce(sum(input_tokens), 0) as input_tokens,"
+            " coalesce(sum(output_tokens), 0) as output_tokens,"
+            " coalesce(bool_or(estimated), false) as estimated, coalesce(sum(cost), 0) as cost"
+            " from model_calls where answer_id = :id and status <> 'pending'",
+            id=answer_id,
+        )
+        assert row is not None  # noqa: S101 - an aggregate always has a row
+        usage = TokenUsage(int(row.input_tokens), int(row.output_tokens), row.estimated)
+        return usage, row.cost

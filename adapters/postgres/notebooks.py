@@ -1,0 +1,128 @@
+"""Notebook rows and the links of sources into them."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from adapters.postgres.rows import Store, page_of
+from domain.errors import TooLarge
+from domain.ids import NotebookId, SourceId, UserId, new_id
+from domain.notebook import Notebook
+from domain.stores import Page
+
+_NOTEBOOK = """
+select n.id, n.owner_id, n.title, n.language, n.created_at,
+    count(s.id) as source_count,
+    count(s.id) filter (where s.status = 'ready') as ready_count,
+    coalesce(sum(v.chunk_count), 0) as chunk_count
+from notebooks n
+left join notebook_sources l on l.notebook_id = n.id
+left join sources s on s.id = l.source_id
+left join source_versions v on v.id = s.version_id
+"""
+
+
+def _notebook(row: Row[Any]) -> Notebook:
+    return Notebook(
+        id=row.id,
+        owner_id=row.owner_id,
+        title=row.title,
+        language=row.language,
+        source_count=row.source_count,
+        ready_count=row.ready_count,
+        chunk_count=row.chunk_count,
+        created_at=row.created_at,
+    )
+
+
+class PostgresNotebooks(Store):
+    """The `Notebooks` port."""
+
+    async def add(self, owner_id: UserId, title: str, language: str) -> Notebook:
+        row = await self._one(
+            "insert into notebooks (id, owner_id, title, language, created_at)"
+            " values (:id, :owner_id, :title, :language, now())"
+            " returning *, 0 as source_count, 0 as ready_count, 0 as chunk_count",
+            id=new_id(),
+            owner_id=owner_id,
+            title=title,
+            language=language,
+        )
+        assert row is not None  # noqa: S101 - an insert without a conflict clause returns its row
+        return _notebook(row)
+
+    async def get(self, notebook_id: NotebookId, user_id: UserId) -> Notebook | None:
+        row = await self._one(
+            f"{_NOTEBOOK} where n.id = :id and n.owner_id = :user_id group by n.id",
+            id=notebook_id,
+            user_id=user_id,
+        )
+        return _notebook(row) if row else None
+
+    async def page(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[Notebook]:
+        rows = await self._all(
+            f"{_NOTEBOOK} where n.owner_id = :user_id"
+            " and (cast(:after as uuid) is null or n.id < :after)"
+            " group by n.id order by n.id desc limit :most",
+            user_id=user_id,
+            after=after,
+            most=limit + 1,
+        )
+        return page_of(rows, limit, _notebook)
+
+    async def change(
+        self, notebook_id: NotebookId, *, title: str | None, language: str | None
+    ) -> None:
+        await self._run(
+            "update notebooks set title = coalesce(:title, title),"
+            " language = coalesce(:language, language) where id = :id",
+            title=title,
+            language=language,
+            id=notebook_id,
+        )
+
+    async def delete(self, notebook_id: NotebookId) -> None:
+        await self._run("delete from notebooks where id = :id", id=notebook_id)
+
+    async def link(self, notebook_id: NotebookId, source_id: SourceId, *, most: int) -> None:
+        # The lock makes the count below true until commit.
+        await self._run("select from notebooks where id = :id for update", id=notebook_id)
+        row = await self._one(
+            "select count(*) as linked, coalesce(bool_or(source_id = :source_id), false) as known"
+            " from notebook_sources where notebook_id = :id",
+            id=notebook_id,
+            source_id=source_id,
+        )
+        assert row is not None  # noqa: S101 - an aggregate always has a row
+        if row.known:
+            return
+        if row.linked >= most:
+            raise TooLarge(
+                f"This notebook has {row.linked} sources, and {most} is the limit."
+                " Take one out or use another notebook."
+            )
+        await self._run(
+            "insert into notebook_sources (notebook_id, source_id, added_at)"
+            " values (:id, :source_id, now())",
+            id=notebook_id,
+            source_id=source_id,
+        )
+
+    async def unlink(self, notebook_id: NotebookId, source_id: SourceId) -> bool:
+        result = await self._run(
+            "delete from notebook_sources where notebook_id = :id and source_id = :source_id",
+            id=notebook_id,
+            source_id=source_id,
+        )
+        return bool(result.rowcount)
+
+    async def languages(self, notebook_id: NotebookId) -> tuple[str, ...]:
+        rows = await self._all(
+            "select v.language from notebook_sources l join sources s on s.id = l.source_id"
+            " join source_versions v on v.id = s.version_id"
+            " where l.notebook_id = :id and s.status = 'ready'"
+            " group by v.language order by count(*) desc, v.language",
+            id=notebook_id,
+        )
+        return tuple(row.language for row in rows)

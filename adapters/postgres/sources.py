@@ -1,0 +1,274 @@
+"""Source, version and passage rows."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+
+from adapters.postgres.rows import Store, page_of
+from domain.errors import Problem
+from domain.ids import NotebookId, SourceId, UserId, VersionId
+from domain.jobs import INGEST_SOURCE
+from domain.passage import Passage
+from domain.source import (
+    CaptureMode,
+    Progress,
+    Reading,
+    SkippedPage,
+    Source,
+    SourceKind,
+    SourceStatus,
+    Stage,
+)
+from domain.stores import Page
+
+CHANGED = "source_changed"
+"""The channel that names a source whose status or progress changed."""
+
+_SOURCE = """
+select s.*, v.language, v.pages, v.words, coalesce(v.chunk_count, 0) as chunk_count, v.skipped
+from sources s left join source_versions v on v.id = s.version_id
+"""
+
+
+def _source(row: Row[Any]) -> Source:
+    skipped = json.loads(row.skipped) if isinstance(row.skipped, str) else row.skipped or []
+    return Source(
+        id=row.id,
+        owner_id=row.owner_id,
+        kind=SourceKind(row.kind),
+        capture_mode=CaptureMode(row.capture_mode),
+        title=row.title,
+        name=row.name,
+        sha256=row.sha256,
+        media_type=row.media_type,
+        bytes=row.bytes,
+        status=SourceStatus(row.status),
+        progress=Progress(Stage(row.stage), row.done, row.total) if row.stage else None,
+        error=Problem(row.error_code, row.error) if row.error_code else None,
+        attempt=row.attempt,
+        version_id=row.version_id,
+        language=row.language or "",
+        pages=row.pages,
+        words=row.words,
+        chunk_count=row.chunk_count,
+        skipped=tuple(SkippedPage(page, reason) for page, reason in skipped),
+        created_at=row.created_at,
+    )
+
+
+def _passage(row: Row[Any]) -> Passage:
+    return Passage(row.ordinal, row.page, row.text, row.language)
+
+
+class PostgresSources(Store):
+    """The `Sources` port."""
+
+    async def add(self, source: Source) -> tuple[Source, bool]:
+        row = await self._one(
+            "insert into sources (id, owner_id, kind, title, name, sha256, capture_mode,"
+            " media_type, bytes, status, created_at, updated_at) values (:id, :owner_id, :kind,"
+            " :title, :name, :sha256, :capture_mode, :media_type, :bytes, 'queued', now(), now())"
+            " on conflict (owner_id, sha256, capture_mode) do nothing returning id",
+            id=source.id,
+            owner_id=source.owner_id,
+            kind=source.kind.value,
+            title=source.title,
+            name=source.name,
+            sha256=source.sha256,
+            capture_mode=source.capture_mode.value,
+            media_type=source.media_type,
+            bytes=source.bytes,
+        )
+        kept = await self._one(
+            f"{_SOURCE} where s.owner_id = :owner_id and s.sha256 = :sha256"
+            " and s.capture_mode = :capture_mode",
+            owner_id=source.owner_id,
+            sha256=source.sha256,
+            capture_mode=source.capture_mode.value,
+        )
+        assert kept is not None  # noqa: S101 - it was there, or it was inserted above
+        return _source(kept), row is not None
+
+    async def get(self, source_id: SourceId, user_id: UserId) -> Source | None:
+        row = await self._one(
+            f"{_SOURCE} where s.id = :id and s.owner_id = :user_id", id=source_id, user_id=user_id
+        )
+        return _source(row) if row else None
+
+    async def in_notebook(
+        self, notebook_id: NotebookId, *, limit: int, after: UUID | None
+    ) -> Page[Source]:
+        rows = await self._all(
+            f"{_SOURCE} join notebook_sources l on l.source_id = s.id"
+            " where l.notebook_id = :notebook_id and (cast(:after as uuid) is null or s.id > :after)"
+            " order by s.id limit :most",
+            notebook_id=notebook_id,
+            after=after,
+            most=limit + 1,
+        )
+        return page_of(rows, limit, _source)
+
+    async def of_owner(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[Source]:
+        rows = await self._all(
+            f"{_SOURCE} where s.owner_id = :user_id"
+            " and (cast(:after as uuid) is null or s.id > :after) order by s.id limit :most",
+            user_id=user_id,
+            after=after,
+            most=limit + 1,
+        )
+        return page_of(rows, limit, _source)
+
+    async def claim(self, source_id: SourceId) -> tuple[Source, int] | None:
+        claimed = await self._one(
+            "update sources set status = 'processing', attempt = attempt + 1, tries = tries + 1,"
+            " updated_at = now() where id = :id and status in ('queued', 'processing')"
+            " returning tries",
+            id=source_id,
+        )
+        if claimed is None:
+            return None
+        row = await self._one(f"{_SOURCE} where s.id = :id", id=source_id)
+        assert row is not None  # noqa: S101 - the update above holds it
+        return _source(row), claimed.tries
+
+    async def still_mine(self, source_id: SourceId, attempt: int) -> bool:
+        row = await self._one(
+            "select from sources where id = :id and attempt = :attempt"
+            " and status = 'processing' for share",
+            id=source_id,
+            attempt=attempt,
+        )
+        return row is not None
+
+    async def show_progress(self, source_id: SourceId, attempt: int, progress: Progress) -> bool:
+        result = await self._run(
+            "update sources set stage = :stage, total = :total, updated_at = now(), done ="
+            " case when stage = :stage and total = :total then greatest(done, :done) else :done end"
+            " where id = :id and attempt = :attempt and status = 'processing'",
+            stage=progress.stage.value,
+            done=progress.done,
+            total=progress.total,
+            id=source_id,
+            attempt=attempt,
+        )
+        await self._tell(source_id)
+        return bool(result.rowcount)
+
+    async def fail(self, source_id: SourceId, attempt: int, problem: Problem) -> None:
+        await self._run(
+            "update sources set status = 'failed', error = :detail, error_code = :code,"
+            " updated_at = now()"
+            " where id = :id and attempt = :attempt and status in ('queued', 'processing')",
+            detail=problem.detail,
+            code=problem.code,
+            id=source_id,
+            attempt=attempt,
+        )
+        await self._tell(source_id)
+
+    async def requeue(self, source_id: SourceId) -> int | None:
+        row = await self._one(
+            "update sources set status = 'queued', error = null, error_code = null, tries = 0,"
+            " updated_at = now() where id = :id and status = 'failed' returning attempt",
+            id=source_id,
+        )
+        await self._tell(source_id)
+        return row.attempt if row else None
+
+    async def publish(
+        self,
+        source: Source,
+        version_id: VersionId,
+        reading: Reading,
+        *,
+        chunker: str,
+        analyser: str,
+        language: str,
+        chunk_count: int,
+    ) -> None:
+        await self._run(
+            "insert into source_versions (id, source_id, number, chunker, analyser, language,"
+            " pages, words, chunk_count, skipped, created_at)"
+            " select :id, :source_id, coalesce(max(number), 0) + 1, :chunker, :analyser, :language,"
+            " :pages, :words, :chunk_count, cast(:skipped as jsonb), now()"
+            " from source_versions where source_id = :source_id",
+            id=version_id,
+            source_id=source.id,
+            chunker=chunker,
+            analyser=analyser,
+            language=language,
+            pages=reading.pages,
+            words=reading.words,
+            chunk_count=chunk_count,
+            skipped=json.dumps([[page.page, page.reason] for page in reading.skipped]),
+        )
+        await self._copy(
+            "passages",
+            ("version_id", "ordinal", "page", "language", "text"),
+            [(version_id, p.ordinal, p.page, p.language, p.text) for p in reading.passages],
+        )
+        await self._run(
+            "update sources set status = 'ready', version_id = :version_id, stage = null,"
+            " title = :title, error = null, error_code = null, updated_at = now() where id = :id",
+            version_id=version_id,
+            title=reading.title or source.title,
+            id=source.id,
+        )
+        await self._tell(source.id)
+
+    async def passages(self, version_id: VersionId, *, page: int | None = None) -> list[Passage]:
+        rows = await self._all(
+            "select ordinal, page, language, text from passages where version_id = :id"
+            " and (cast(:page as int) is null or page = :page) order by ordinal",
+            id=version_id,
+            page=page,
+        )
+        return [_passage(row) for row in rows]
+
+    async def passage(self, version_id: VersionId, ordinal: int) -> Passage | None:
+        row = await self._one(
+            "select ordinal, page, language, text from passages"
+            " where version_id = :id and ordinal = :ordinal",
+            id=version_id,
+            ordinal=ordinal,
+        )
+        return _passage(row) if row else None
+
+    async def delete(self, source_id: SourceId) -> None:
+        await self._run(
+            "update answer_passages set text = '' where source_id = :id", id=source_id
+        )
+        await self._run(
+            "update citations c set mentions = (select jsonb_agg(m || '{\"quote\": \"\"}')"
+            " from jsonb_array_elements(c.mentions) m) from answer_passages p"
+            " where p.answer_id = c.answer_id and p.rank = c.rank and p.source_id = :id",
+            id=source_id,
+        )
+        await self._run(
+            "update answer_events e set data = jsonb_set(e.data, '{mentions}',"
+            " (select jsonb_agg(m || '{\"quote\": \"\"}')"
+            " from jsonb_array_elements(e.data -> 'mentions') m))"
+            " from answer_passages p where p.source_id = :id and e.answer_id = p.answer_id"
+            " and e.event = 'citation' and e.data ->> 'source_id' = cast(:id as text)",
+            id=source_id,
+        )
+        await self._run("update sources set version_id = null where id = :id", id=source_id)
+        await self._run("delete from sources where id = :id", id=source_id)
+        await self._tell(source_id)
+
+    async def stalled(self) -> list[tuple[SourceId, int]]:
+        rows = await self._all(
+            "select s.id, s.attempt from sources s where s.status in ('queued', 'processing')"
+            " and s.updated_at < now() - interval '30 seconds'"
+            " and not exists (select from saq_jobs j where j.queue = :queue"
+            " and j.key like 'saq:job:' || :queue || ':' || :name || ':' || s.id || ':%'"
+            " and j.status in ('queued', 'active'))",
+            queue=INGEST_SOURCE.queue,
+            name=INGEST_SOURCE.name,
+        )
+        return [(row.id, row.attempt) for row in rows]
+
+    async def _tell(self, source_id: SourceId) -> None:
+        await self._run("select pg_notify(:channel, :id)", channel=CHANGED, id=str(source_id))

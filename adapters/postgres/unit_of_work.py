@@ -1,0 +1,45 @@
+"""One transaction, and the stores that work in it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from adapters.postgres.accounts import PostgresAccounts
+from adapters.postgres.answers import PostgresAnswers
+from adapters.postgres.connection import translated_errors
+from adapters.postgres.idempotency import PostgresIdempotency
+from adapters.postgres.index import PostgresIndex
+from adapters.postgres.jobs import PostgresJobs
+from adapters.postgres.ledger import PostgresLedger
+from adapters.postgres.notebooks import PostgresNotebooks
+from adapters.postgres.sources import PostgresSources
+
+
+class PostgresStores:
+    """The `Stores` port on one connection."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self.accounts = PostgresAccounts(connection)
+        self.notebooks = PostgresNotebooks(connection)
+        self.sources = PostgresSources(connection)
+        self.index = PostgresIndex(connection)
+        self.answers = PostgresAnswers(connection)
+        self.ledger = PostgresLedger(connection)
+        self.jobs = PostgresJobs(connection)
+        self.idempotency = PostgresIdempotency(connection)
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresUnitOfWork:
+    """The `UnitOfWork` port."""
+
+    engine: AsyncEngine
+
+    @asynccontextmanager
+    async def __call__(self) -> AsyncIterator[PostgresStores]:
+        """A transaction: commits at the end of the block, rolls back where it raises."""
+        with translated_errors():
+            async with self.engine.begin() as connection:
+                yield PostgresStores(connection)

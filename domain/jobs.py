@@ -1,0 +1,31 @@
+"""Jobs: their names, queues and limits."""
+
+from dataclasses import dataclass
+
+QUEUES = ("ingest", "maintenance")
+
+
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """How a kind of job is run.
+
+    Args:
+        name: the worker's function.
+        queue: the pool that runs it.
+        timeout_s: a run that takes longer is ended and tried again.
+        retries: runs in all, those ended by a kill included.
+        retry_delay_s: wait before the second run; it doubles each time, with jitter.
+        retry_delay_max_s: the longest wait.
+    """
+
+    name: str
+    queue: str
+    timeout_s: int
+    retries: int
+    retry_delay_s: float = 1.0
+    retry_delay_max_s: float = 30.0
+
+
+INGEST_SOURCE = JobKind(
+    name="ingest_source", queue="ingest", timeout_s=3600, retries=30, retry_delay_max_s=60.0
+)

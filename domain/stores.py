@@ -1,0 +1,439 @@
+"""The ports of the database: what one transaction can do.
+
+Each store belongs to the unit of work that hands it out and is used inside it. Reads that take a
+`user_id` answer None for what that user may not see.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Generic, Protocol, TypeVar
+from uuid import UUID
+
+from domain.account import ApiToken, User
+from domain.conversation import Answer, AnswerEvent, Citation, Message
+from domain.embedding_set import EmbeddingSet
+from domain.errors import Problem
+from domain.ids import (
+    AnswerId,
+    CallId,
+    ChunkId,
+    NotebookId,
+    SourceId,
+    TokenId,
+    UserId,
+    VersionId,
+)
+from domain.jobs import JobKind
+from domain.ledger import Intent, Settlement, UsageGroup, UsageRow
+from domain.notebook import Notebook
+from domain.passage import Chunk, Passage
+from domain.ports import Vectors
+from domain.retrieval import Hit, RetrievalSettings, Scope
+from domain.source import Progress, Reading, Source
+from domain.terms import QueryTerm
+from domain.usage import TokenUsage
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """A part of a list, and where the next part begins; None at the end."""
+
+    items: tuple[T, ...]
+    next_cursor: UUID | None
+
+
+class Accounts(Protocol):
+    """Users, their sessions and tokens. Secrets come in hashed."""
+
+    async def add(self, email: str, password_hash: str | None, credit: Decimal) -> User:
+        """A new account; the first one is the admin. `credit` is granted to it.
+
+        Raises:
+            Conflict: the address has an account.
+        """
+        ...
+
+    async def by_email(self, email: str) -> tuple[User, str | None] | None:
+        """The account and its password hash."""
+        ...
+
+    async def by_session(self, token_hash: bytes) -> User | None:
+        """Whose session this is, if it has not expired."""
+        ...
+
+    async def by_token(self, token_hash: bytes) -> User | None:
+        """Whose API token this is."""
+        ...
+
+    async def add_session(self, user_id: UserId, token_hash: bytes, lifetime: timedelta) -> None:
+        """Remember a session."""
+        ...
+
+    async def end_session(self, token_hash: bytes) -> None:
+        """Forget a session."""
+        ...
+
+    async def add_token(self, user_id: UserId, name: str, token_hash: bytes) -> ApiToken:
+        """Remember a token."""
+        ...
+
+    async def tokens(
+        self, user_id: UserId, *, limit: int, after: UUID | None
+    ) -> Page[ApiToken]:
+        """That user's tokens, oldest first."""
+        ...
+
+    async def end_token(self, user_id: UserId, token_id: TokenId) -> bool:
+        """Forget a token; False where that user has no such token."""
+        ...
+
+    async def set_preferences(
+        self, user_id: UserId, *, pdf_capture: str | None, language: str | None
+    ) -> None:
+        """Change what is not None."""
+        ...
+
+
+class Notebooks(Protocol):
+    """Notebooks and the sources linked into them."""
+
+    async def add(self, owner_id: UserId, title: str, language: str) -> Notebook: ...
+
+    async def get(self, notebook_id: NotebookId, user_id: UserId) -> Notebook | None: ...
+
+    async def page(
+        self, user_id: UserId, *, limit: int, after: UUID | None
+    ) -> Page[Notebook]:
+        """That user's notebooks, newest first."""
+        ...
+
+    async def change(
+        self, notebook_id: NotebookId, *, title: str | None, language: str | None
+    ) -> None: ...
+
+    async def delete(self, notebook_id: NotebookId) -> None:
+        """With its questions and answers; its sources stay in the library."""
+        ...
+
+    async def link(self, notebook_id: NotebookId, source_id: SourceId, *, most: int) -> None:
+        """Add a source; twice is harmless.
+
+        Raises:
+            TooLarge: the notebook has `most` sources already.
+        """
+        ...
+
+    async def unlink(self, notebook_id: NotebookId, source_id: SourceId) -> bool:
+        """Take a source out; False where it was not in."""
+        ...
+
+    async def languages(self, notebook_id: NotebookId) -> tuple[str, ...]:
+        """Languages of its ready sources, most frequent first."""
+        ...
+
+
+class Sources(Protocol):
+    """The library: sources, their versions and passages."""
+
+    async def add(self, source: Source) -> tuple[Source, bool]:
+        """Keep a new source, or find the one with the same owner, content and capture mode.
+
+        Returns:
+            The entry, and True where it is new.
+        """
+        ...
+
+    async def get(self, source_id: SourceId, user_id: UserId) -> Source | None: ...
+
+    async def in_notebook(
+        self, notebook_id: NotebookId, *, limit: int, after: UUID | None
+    ) -> Page[Source]:
+        """A notebook's sources, in the order they were added."""
+        ...
+
+    async def of_owner(
+        self, user_id: UserId, *, limit: int, after: UUID | None
+    ) -> Page[Source]:
+        """A library, oldest first."""
+        ...
+
+    async def claim(self, source_id: SourceId) -> tuple[Source, int] | None:
+        """Begin an attempt, which fences every earlier one.
+
+        Returns:
+            The source as the attempt finds it (with the new `attempt`) and how many tries this
+            makes since a person queued it; None where there is nothing to do: it is gone, ready
+            or failed.
+        """
+        ...
+
+    async def still_mine(self, source_id: SourceId, attempt: int) -> bool:
+        """True while no newer attempt began and the source exists; holds that until commit."""
+        ...
+
+    async def show_progress(self, source_id: SourceId, attempt: int, progress: Progress) -> bool:
+        """Publish how far it is; False where the attempt was superseded."""
+        ...
+
+    async def fail(self, source_id: SourceId, attempt: int, problem: Problem) -> None:
+        """End as failed, unless the attempt was superseded."""
+        ...
+
+    async def requeue(self, source_id: SourceId) -> int | None:
+        """Queue a failed source again.
+
+        Returns:
+            The attempt it stands at; None where it has not failed.
+        """
+        ...
+
+    async def publish(
+        self,
+        source: Source,
+        version_id: VersionId,
+        reading: Reading,
+        *,
+        chunker: str,
+        analyser: str,
+        language: str,
+        chunk_count: int,
+    ) -> None:
+        """Write a new version with its passages, and make the source ready with it."""
+        ...
+
+    async def passages(
+        self, version_id: VersionId, *, page: int | None = None
+    ) -> list[Passage]:
+        """A version's passages in order, or those of one page."""
+        ...
+
+    async def passage(self, version_id: VersionId, ordinal: int) -> Passage | None: ...
+
+    async def delete(self, source_id: SourceId) -> None:
+        """Remove its rows, and blank what answers kept of its text."""
+        ...
+
+    async def stalled(self) -> list[tuple[SourceId, int]]:
+        """Sources that wait or are read, for which no job is left, with their attempt."""
+        ...
+
+
+class Index(Protocol):
+    """Chunks, vectors and postings, and the search over them."""
+
+    async def active_set(self) -> EmbeddingSet | None:
+        """The set that questions and new sources use."""
+        ...
+
+    async def activate(self, model: str, dimension: int, chunker: str) -> EmbeddingSet:
+        """Make this the active set, new or known."""
+        ...
+
+    async def is_empty(self, set_id: int) -> bool:
+        """True where the set has no vectors."""
+        ...
+
+    async def paid(self, source_id: SourceId, set_id: int) -> dict[bytes, Vectors]:
+        """Vectors that earlier attempts paid for, by the hash of their texts."""
+        ...
+
+    async def keep_paid(
+        self, source_id: SourceId, set_id: int, texts_hash: bytes, vectors: Vectors
+    ) -> None:
+        """Keep the vectors of a batch until the source is ready."""
+        ...
+
+    async def write(
+        self,
+        version_id: VersionId,
+        set_id: int,
+        chunks: Sequence[tuple[ChunkId, Chunk]],
+        vectors: Vectors,
+        postings: Sequence[tuple[str, list[int], list[float]]],
+    ) -> None:
+        """Everything of a version that is searched.
+
+        Args:
+            vectors: a row a chunk.
+            postings: (term, ordinals of the chunks that hold it, its weight in each).
+        """
+        ...
+
+    async def forget_paid(self, source_id: SourceId) -> None: ...
+
+    async def search(
+        self,
+        scope: Scope,
+        set_id: int,
+        vector: Vectors,
+        terms: Sequence[QueryTerm],
+        settings: RetrievalSettings,
+    ) -> list[Hit]:
+        """The best chunks of the scope, best first, in one statement.
+
+        Args:
+            vector: the question's, shape (dimension,).
+        """
+        ...
+
+
+class Answers(Protocol):
+    """Questions, answers, their events, and who is writing them."""
+
+    async def add(self, answer: Answer, lease_until: datetime) -> None: ...
+
+    async def count_since(self, notebook_id: NotebookId, since: datetime) -> int:
+        """Questions asked in the notebook since then."""
+        ...
+
+    async def get(self, answer_id: AnswerId, user_id: UserId) -> Answer | None:
+        """The whole answer; citations of sources that left are marked removed."""
+        ...
+
+    async def page(
+        self, notebook_id: NotebookId, *, limit: int, after: UUID | None
+    ) -> Page[Answer]:
+        """A notebook's answers, newest first."""
+        ...
+
+    async def history(self, answer: Answer, *, messages: int) -> list[Message]:
+        """The last messages before that question, oldest first."""
+        ...
+
+    async def clear(self, notebook_id: NotebookId) -> None:
+        """Forget a notebook's questions and answers."""
+        ...
+
+    async def keep_retrieved(self, answer_id: AnswerId, hits: Sequence[Hit]) -> None: ...
+
+    async def append(
+        self, answer_id: AnswerId, events: Sequence[AnswerEvent], lease_until: datetime
+    ) -> bool | None:
+        """Add events and renew the lease; every listener is told at commit.
+
+        Returns:
+            None where the run was ended by another hand, else whether a stop was asked for.
+        """
+        ...
+
+    async def finish(self, answer: Answer) -> None:
+        """Write text, status and citations."""
+        ...
+
+    async def events(self, answer_id: AnswerId, after: int) -> list[AnswerEvent]:
+        """The events with a greater id, in order."""
+        ...
+
+    async def request_stop(self, answer_id: AnswerId) -> None:
+        """Ask whoever writes the answer to stop; a finished one is left as it is."""
+        ...
+
+    async def abandoned(self) -> list[Answer]:
+        """Answers whose run is dead, locked until commit."""
+        ...
+
+    async def recorded_citations(self, answer_id: AnswerId) -> list[Citation]:
+        """The citations that an unfinished answer's events announced."""
+        ...
+
+
+class Ledger(Protocol):
+    """One row per model call, and the credit it draws on."""
+
+    async def open(self, intent: Intent, lease_until: datetime) -> None:
+        """Write a call before it is made and reserve its bound.
+
+        Raises:
+            OutOfCredit: the user's credit does not cover the bound.
+        """
+        ...
+
+    async def settle(self, call_id: CallId, settlement: Settlement) -> None:
+        """Record how it ended, release the reservation and take the cost off the credit.
+
+        Settling twice is harmless: the first settlement stands, except that one which arrives
+        late replaces `unknown`.
+        """
+        ...
+
+    async def abandon(self, source_id: SourceId | None = None) -> None:
+        """Mark calls whose process died as `unknown`, charged at their bound.
+
+        Args:
+            source_id: the calls of this source that are in flight; None for every call whose
+                lease has run out.
+        """
+        ...
+
+    async def rows(
+        self, user_id: UserId, *, start: datetime, end: datetime, limit: int, after: UUID | None
+    ) -> Page[UsageRow]:
+        """That user's calls, oldest first."""
+        ...
+
+    async def grouped(
+        self, user_id: UserId, *, start: datetime, end: datetime, by: Sequence[str]
+    ) -> list[UsageGroup]:
+        """Sums by any of day, kind, model, notebook."""
+        ...
+
+    async def of_answer(self, answer_id: AnswerId) -> tuple[TokenUsage, Decimal]:
+        """Tokens and cost of an answer's calls."""
+        ...
+
+
+class Jobs(Protocol):
+    """The queue, inside the transaction: a rollback enqueues nothing."""
+
+    async def enqueue(self, kind: JobKind, key: str, **arguments: str) -> None:
+        """Have a worker run it after commit; a key that waits or runs already is left alone."""
+        ...
+
+
+class Idempotency(Protocol):
+    """What a client's idempotency keys stood for."""
+
+    async def recall(self, user_id: UserId, key: str, body_hash: bytes) -> str | None:
+        """What the first request with this key made; None where it is the first.
+
+        Raises:
+            Conflict: the key was used with another body.
+        """
+        ...
+
+    async def remember(
+        self, user_id: UserId, key: str, body_hash: bytes, resource: str
+    ) -> None:
+        """Keep what a request made; a second request with the same key waits for the first."""
+        ...
+
+
+class Stores(Protocol):
+    """Everything one transaction can reach."""
+
+    accounts: Accounts
+    notebooks: Notebooks
+    sources: Sources
+    index: Index
+    answers: Answers
+    ledger: Ledger
+    jobs: Jobs
+    idempotency: Idempotency
+
+
+class UnitOfWork(Protocol):
+    """Begins transactions."""
+
+    def __call__(self) -> AbstractAsyncContextManager[Stores]:
+        """A transaction: commits at the end of the block, rolls back where it raises.
+
+        Raises:
+            Unavailable: the database does not answer.
+        """
+        ...

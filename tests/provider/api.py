@@ -186,7 +186,8 @@ class Api:
             entry.settle(Status.REFUSED, effect.status)
             wait_s = effect.retry_after_s if rule.retry_after_s is None else rule.retry_after_s
             headers = {} if wait_s is None else {"retry_after": f"{wait_s:g}"}
-            exchange.answer(effect.status, effect.body.encode(), effect.media_type, **headers)
+            said = effect.body.replace("FIELD", rule.having).encode()
+            exchange.answer(effect.status, said, effect.media_type, **headers)
             return None
         entry.input_tokens = sum(map(tokens, texts))
         if isinstance(effect, Silence):
@@ -211,9 +212,10 @@ class Api:
         self, exchange: Exchange, kind: str, body: dict[str, Any], texts: list[str]
     ) -> Effect | None:
         """What any provider would refuse by itself."""
-        key = self.settings.api_key
-        if key and exchange.headers.get("authorization") != f"Bearer {key}":
-            return EFFECTS[Fault.NO_KEY]
+        key = exchange.headers.get("authorization", "").removeprefix("Bearer ")
+        if self.settings.api_key not in {"", key}:
+            message = f"Incorrect API key provided: {key}."  # as some providers do
+            return Refuse(401, json.dumps({"error": {"message": message}}))
         if kind != "models" and body.get("model") not in self.settings.models:
             return EFFECTS[Fault.GONE]
         longest = sum if kind == "chat" else max

@@ -36,7 +36,7 @@ class Embeddings:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """An error answer in place of a result."""
+    """An error answer in place of a result. FIELD in its body stands for the rule's `having`."""
 
     status: int
     body: str
@@ -145,7 +145,7 @@ EFFECTS: dict[Fault, Effect] = {
     Fault.GONE: Refuse(404, _error("The model does not exist.", code="model_not_found")),
     Fault.TIMED_OUT: Refuse(408, _error("Request timed out.")),
     Fault.INVALID_KEY: Refuse(422, _error("Invalid API key")),
-    Fault.UNKNOWN_FIELD: Refuse(422, _error("Extra inputs are not permitted.")),
+    Fault.UNKNOWN_FIELD: Refuse(422, _error("Extra inputs are not permitted: FIELD")),
     Fault.TOO_MANY: Refuse(429, _error("Rate limit reached.", "rate_limit_error")),
     Fault.ERROR: Refuse(500, _error("Internal server error.", "server_error")),
     Fault.BAD_GATEWAY: Refuse(502, "<html><h1>502 Bad Gateway</h1></html>", "text/html"),

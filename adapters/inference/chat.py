@@ -1,0 +1,192 @@
+"""Chat from an OpenAI-compatible endpoint: streamed, timed, and counted when it breaks off."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from openai import AsyncOpenAI, AsyncStream, BadRequestError, UnprocessableEntityError
+from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+
+from adapters.inference.openai_client import translated
+from adapters.inference.thinking import LeadingThought
+from domain.conversation import Message
+from domain.errors import ModelAnswerInvalid, ModelCut, ModelRefused, ModelUnavailable
+from domain.ports import ChatDelta, ChatEnd
+from domain.usage import TokenUsage, about_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class ChatHabits:
+    """What differs between chat models and endpoints.
+
+    Args:
+        asks_usage: send `stream_options`. An endpoint that names it in a refusal is asked without
+            from then on: the refused call ends as ModelUnavailable with nothing to wait for, so
+            that the caller's own retry makes the next request and no request goes unseen.
+        limit_field: what the endpoint calls the most tokens to write.
+        reasoning_effort: sent where set; an unsupported level is a refusal.
+        extra_body: any other fields of the request.
+    """
+
+    asks_usage: bool = True
+    limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    reasoning_effort: str | None = None
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTimeouts:
+    """How long an answer may take, each from the request or the piece before it."""
+
+    first_token_s: float = 60.0
+    between_tokens_s: float = 30.0
+    total_s: float = 300.0
+
+
+class OpenAIChatModel:
+    """`POST /chat/completions`, streamed.
+
+    Reasoning is neither shown nor an answer, but it counts as a sign of life and as output.
+
+    Args:
+        client: from `open_client`; the caller closes it.
+        model: the endpoint's name for the model.
+        habits: what the model and its endpoint need.
+        timeouts: when to give up.
+    """
+
+    def __init__(
+        self,
+        client: AsyncOpenAI,
+        model: str,
+        habits: ChatHabits | None = None,
+        timeouts: ChatTimeouts | None = None,
+    ) -> None:
+        self._client = client
+        self._habits = habits or ChatHabits()
+        self._timeouts = timeouts or ChatTimeouts()
+        self._asks_usage = self._habits.asks_usage
+        self.model = model
+
+    async def stream(
+        self, messages: Sequence[Message], *, max_tokens: int
+    ) -> AsyncGenerator[ChatDelta | ChatEnd, None]:
+        """One request; see the port. Use `contextlib.aclosing` where it may be left early."""
+        tally, thought = _Tally(messages), LeadingThought()
+        try:
+            async with aclosing(self._chunks(messages, max_tokens)) as chunks:
+                async for chunk in chunks:
+                    if text := thought.without(tally.take(chunk)):
+                        tally.wrote |= not text.isspace()
+                        yield ChatDelta(text)
+        except (ModelUnavailable, ModelRefused) as error:
+            if not tally.heard:
+                raise
+            if tally.finish_reason is None:
+                raise ModelCut(
+                    f"{error.message} The answer is not whole.", usage=tally.usage
+                ) from error
+        if text := thought.rest():
+            tally.wrote |= not text.isspace()
+            yield ChatDelta(text)
+        yield self._end(tally, max_tokens)
+
+    def _end(self, tally: "_Tally", max_tokens: int) -> ChatEnd:
+        if not tally.heard:
+            message = f"{self.model} closed the stream without a word."
+            raise ModelUnavailable(message, may_be_billed=True)
+        if tally.finish_reason is None:
+            raise ModelCut(f"{self.model} broke off its answer.", usage=tally.usage)
+        if not tally.wrote:
+            message = (
+                f"{self.model} wrote nothing (finish reason: {tally.finish_reason}). It may have "
+                f"spent its {max_tokens} tokens thinking: allow more, or set less effort."
+            )
+            raise ModelAnswerInvalid(message, usage=tally.usage)
+        return ChatEnd(tally.finish_reason, tally.usage)
+
+    async def _chunks(
+        self, messages: Sequence[Message], max_tokens: int
+    ) -> AsyncGenerator[ChatCompletionChunk, None]:
+        """The endpoint's chunks within the time limits; closing it closes the response."""
+        now = asyncio.get_running_loop().time
+        due, end = now() + self._timeouts.first_token_s, now() + self._timeouts.total_s
+        asked = self._asked(max_tokens)
+        with translated(self._client, self.model, ", ".join(asked)):
+            async with asyncio.timeout_at(min(due, end)):
+                stream = await self._open(messages, asked)
+            async with stream:
+                while True:
+                    async with asyncio.timeout_at(min(due, end)):
+                        chunk = await anext(stream, None)
+                    if chunk is None:
+                        return
+                    yield chunk
+                    due = now() + self._timeouts.between_tokens_s
+
+    def _asked(self, max_tokens: int) -> dict[str, Any]:
+        """The fields an endpoint may not know."""
+        fields: dict[str, Any] = {self._habits.limit_field: max_tokens, **self._habits.extra_body}
+        if self._habits.reasoning_effort is not None:
+            fields["reasoning_effort"] = self._habits.reasoning_effort
+        if self._asks_usage:
+            fields["stream_options"] = {"include_usage": True}
+        return fields
+
+    async def _open(
+        self, messages: Sequence[Message], asked: Mapping[str, Any]
+    ) -> AsyncStream[ChatCompletionChunk]:
+        try:
+            return await self._client.chat.completions.create(
+                model=self.model,
+                messages=_as_params(messages),
+                stream=True,
+                extra_body=asked,
+            )
+        except (BadRequestError, UnprocessableEntityError) as error:
+            if "stream_options" not in asked or "stream_options" not in str(error.body):
+                raise
+            self._asks_usage = False
+            message = f"{self.model} takes no stream_options; it is asked without from now on."
+            raise ModelUnavailable(message, retry_after_s=0.0) from error
+
+
+class _Tally:
+    """What has come in of one answer."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._sent = sum(about_tokens(message.content) for message in messages)
+        self._received: list[str] = []
+        self._reported: TokenUsage | None = None
+        self.heard = False
+        self.wrote = False
+        self.finish_reason: str | None = None
+
+    def take(self, chunk: ChatCompletionChunk) -> str:
+        """Count a chunk; its content. Fields may be missing: the SDK does not check them."""
+        self.heard = True
+        if usage := getattr(chunk, "usage", None):
+            self._reported = TokenUsage(usage.prompt_tokens or 0, usage.completion_tokens or 0)
+        text = ""
+        for choice in getattr(chunk, "choices", None) or ():
+            self.finish_reason = getattr(choice, "finish_reason", None) or self.finish_reason
+            delta = getattr(choice, "delta", None)
+            text += getattr(delta, "content", None) or ""
+            thought = getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None)
+            self._received.append(str(thought or ""))
+        self._received.append(text)
+        return text
+
+    @property
+    def usage(self) -> TokenUsage:
+        """As reported, or an estimate of all that was sent and received, thoughts included."""
+        if self._reported is not None:
+            return self._reported
+        return TokenUsage(self._sent, about_tokens("".join(self._received)), estimated=True)
+
+
+def _as_params(messages: Sequence[Message]) -> list[ChatCompletionMessageParam]:
+    plain = [{"role": message.role.value, "content": message.content} for message in messages]
+    return cast("list[ChatCompletionMessageParam]", plain)

@@ -1,0 +1,120 @@
+"""The OpenAI SDK as every OpenAI-compatible endpoint is called with it, and its errors in ours."""
+
+import email.utils
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+
+import httpx2
+import openai
+from openai import AsyncOpenAI
+
+from domain.errors import ModelError, ModelRefused, ModelUnavailable
+
+_LATER = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
+_NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+_QUOTED_CHARS = 300
+
+
+def open_client(base_url: str, api_key: str, *, connect_timeout_s: float = 5.0) -> AsyncOpenAI:
+    """A client that never retries by itself and leaves every time limit but connecting to us.
+
+    Close it with `close()`. An empty key is sent as a placeholder: local servers take any.
+    """
+    return AsyncOpenAI(
+        base_url=base_url,
+        api_key=api_key or "none",
+        max_retries=0,
+        timeout=httpx2.Timeout(None, connect=connect_timeout_s),
+    )
+
+
+@contextmanager
+def translated(client: AsyncOpenAI, model: str, asked: str) -> Iterator[None]:
+    """Raise what goes wrong inside as a ModelError that says what to check, without the key.
+
+    Args:
+        client: whose host is named and whose key is kept out.
+        model: the model that is called.
+        asked: the parameters an endpoint may not know, as a refusal shall name them.
+
+    Raises:
+        ModelUnavailable: for 408, 425, 429, 5xx, timeouts and lost connections. It may have been
+            billed unless an error status came or no connection was made.
+        ModelRefused: for every other status.
+    """
+    try:
+        yield
+    except openai.APIStatusError as error:
+        wait_s = _retry_after_s(error.response.headers)
+        raise _refused(
+            error.status_code, client, model, asked, _words(error, client), wait_s
+        ) from error
+    except openai.APIConnectionError as error:
+        sent = not isinstance(error.__cause__, _NOT_SENT)
+        verb = "did not answer" if sent else "cannot be reached"
+        raise ModelUnavailable(f"{_host(client)} {verb}.", may_be_billed=sent) from error
+    except TimeoutError as error:
+        message = f"{_host(client)} took too long to answer."
+        raise ModelUnavailable(message, may_be_billed=True) from error
+    except openai.APIError as error:
+        # An error object inside a stream: its status, if any, stands in its code.
+        code = error.code or ""
+        status = int(code) if code.isdecimal() else HTTPStatus.BAD_GATEWAY
+        answered = _refused(status, client, model, asked, _words(error, client), None)
+        if isinstance(answered, ModelUnavailable):
+            answered.may_be_billed = True
+        raise answered from error
+    except ValueError as error:
+        message = f"{_host(client)} answered with something that is not its API."
+        raise ModelUnavailable(message, may_be_billed=True) from error
+
+
+def _refused(
+    status: int, client: AsyncOpenAI, model: str, asked: str, words: str, wait_s: float | None
+) -> ModelError:
+    host = _host(client)
+    if status in _LATER or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        message = f"{host} cannot serve {model} right now ({status}): {words}"
+        return ModelUnavailable(message, retry_after_s=wait_s)
+    if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or "api key" in words.lower():
+        return ModelRefused(
+            f"{host} does not accept the key for {model} ({status}): {words} "
+            "Check the API key in the settings."
+        )
+    if status == HTTPStatus.NOT_FOUND:
+        return ModelRefused(
+            f"{host} has no model {model} ({status}): {words} "
+            "Check the model's name and the base URL; model lists change."
+        )
+    return ModelRefused(f"{host} refuses the request to {model} with {asked} ({status}): {words}")
+
+
+def _words(error: openai.APIError, client: AsyncOpenAI) -> str:
+    """The provider's own words, short and without the key, which some providers echo."""
+    body = error.body if isinstance(error.body, dict) else {}
+    said = body.get("message") or error.code or error.type or "no reason given."
+    return str(said).replace(client.api_key, "[key]")[:_QUOTED_CHARS]
+
+
+def _host(client: AsyncOpenAI) -> str:
+    return str(client.base_url.host)
+
+
+def _retry_after_s(headers: httpx2.Headers) -> float | None:
+    """Seconds to wait by Retry-After, which holds seconds or a date; a date counts from Date."""
+    value = headers.get("retry-after", "")
+    try:
+        seconds = float(value)
+    except ValueError:
+        until, now = (_unix_s(headers.get(name, "")) for name in ("retry-after", "date"))
+        if until is None or now is None:
+            return None
+        seconds = until - now
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _unix_s(date: str) -> float | None:
+    parsed = email.utils.parsedate_tz(date)
+    return None if parsed is None else float(email.utils.mktime_tz(parsed))

@@ -1,0 +1,31 @@
+"""What models cost. A model without a price is not called."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from domain.usage import Price
+
+
+class NoPrice(LookupError):
+    """A configured model is not in the price list; nothing may start with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriceList:
+    """Prices by the model's name, exactly as it is sent to its endpoint."""
+
+    prices: Mapping[str, Price]
+
+    def of(self, model: str) -> Price:
+        """The price of `model`.
+
+        Raises:
+            NoPrice: it has none; the message names the model and the setting to mend.
+        """
+        try:
+            return self.prices[model]
+        except KeyError:
+            raise NoPrice(
+                f"{model} has no price, so its calls could not be billed. "
+                f'Add [models."{model}"] to the file that PRICES_FILE names.'
+            ) from None

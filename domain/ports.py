@@ -1,6 +1,6 @@
 """Every Protocol the domain asks for; a docstring here is the contract that its tests hold."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -204,10 +204,10 @@ class ChatModel(Protocol):
 
     def stream(
         self, messages: Sequence[Message], *, max_tokens: int
-    ) -> AsyncIterator[ChatDelta | ChatEnd]:
+    ) -> AsyncGenerator[ChatDelta | ChatEnd, None]:
         """The answer as it is generated; `ChatEnd` comes last, exactly once.
 
-        Closing the iterator ends the provider's call.
+        Closing it (`contextlib.aclosing`, `aclose`) ends the provider's call.
 
         Raises:
             ModelUnavailable, ModelRefused: before the first delta.

@@ -22,6 +22,8 @@ _MAJOR = "18"
 _DATABASE = "beleg"
 _SOCKET = ".s.PGSQL.5432"
 _LONGEST_SOCKET_PATH = 107
+_SHORT_DIR = Path("/tmp")
+"""For the socket of a folder with a long path. Not TMPDIR, which may be long too."""
 _CAP_DAC_OVERRIDE = 1
 
 _COMES_UP_WITHIN_S = 120.0
@@ -73,12 +75,15 @@ class EmbeddedPostgres:
     def start(self) -> str:
         """Start the server and wait until it answers; the first start makes the database.
 
+        May be called again after the server ended by itself; the URL stays the same.
+
         Returns:
             A URL for libpq, asyncpg and SQLAlchemy: `postgresql:///beleg?host=...&user=postgres`.
 
         Raises:
             Unavailable: it cannot run here; the message says why and what to do.
         """
+        self.stop()
         self._data_dir.mkdir(mode=0o711, parents=True, exist_ok=True)
         account = self._account()
         if self._cluster.exists():
@@ -95,7 +100,8 @@ class EmbeddedPostgres:
         """End the server: clients are cut off, everything is written, then it is gone."""
         if self._process is None:
             return
-        _end(self._process.pid, self._has_ended)
+        if self._process.poll() is None:
+            _end(self._process.pid, self._has_ended)
         self._process.wait()
         self._process = None
         shutil.rmtree(self._socket_dir, ignore_errors=True)
@@ -174,15 +180,16 @@ class EmbeddedPostgres:
                 # The number went to another program, which PostgreSQL would take for a server.
                 # Its parent's number it knows to be stale; it still checks for shared memory.
                 pid_file.write_text(f"{os.getpid()}\n{rest}")
+            left = Path(rest.splitlines()[3])
+            if left.parent == _SHORT_DIR and left != self._socket_dir:
+                shutil.rmtree(left, ignore_errors=True)
 
     def _make_socket_dir(self, account: Account | None) -> None:
-        if self._socket_dir.parent == self._data_dir:
-            if len(os.fsencode(self._socket_dir / _SOCKET)) > _LONGEST_SOCKET_PATH:
-                # Not TMPDIR, which may be long too.
-                self._socket_dir = Path(tempfile.mkdtemp(prefix="beleg-", dir="/tmp"))
-            else:
-                shutil.rmtree(self._socket_dir, ignore_errors=True)
-                self._socket_dir.mkdir(mode=0o700)
+        if len(os.fsencode(self._socket_dir / _SOCKET)) > _LONGEST_SOCKET_PATH:
+            self._socket_dir = Path(tempfile.mkdtemp(prefix="beleg-", dir=_SHORT_DIR))
+        else:
+            shutil.rmtree(self._socket_dir, ignore_errors=True)
+            self._socket_dir.mkdir(mode=0o700)
         _give(self._socket_dir, account)
 
     def _run_until_it_answers(self, account: Account | None) -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 from domain.errors import Unavailable
 
 _FAST_DEATH_S = 10.0
-_FAST_DEATHS = 3
+_FAST_FAILURES = 3
+_SHORTEST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 30.0
 _GRACE_S = 10.0
 _LARGEST_LOG_BYTES = 10_000_000
@@ -44,8 +45,8 @@ class Program:
 class Patience:
     """How long to wait before a dead child starts again, and when to give up."""
 
-    fast: int = 0
     deaths: int = 0
+    failures: int = 0
 
     def pause_s(self, *, lived_s: float, status: int) -> float | None:
         """Seconds to wait after a death; None after the third failure in a row within 10 s.
@@ -57,12 +58,14 @@ class Patience:
             lived_s: seconds since it started.
             status: exit status; a negative number is the signal that ended it.
         """
-        early = lived_s < _FAST_DEATH_S
-        self.deaths = self.deaths + 1 if early else 1
-        self.fast = self.fast + (status != -signal.SIGKILL) if early else 0
-        if self.fast >= _FAST_DEATHS:
+        if lived_s >= _FAST_DEATH_S:
+            self.deaths = self.failures = 0
+            return _SHORTEST_PAUSE_S
+        self.deaths += 1
+        self.failures += status != -signal.SIGKILL
+        if self.failures >= _FAST_FAILURES:
             return None
-        return float(min(2 ** (self.deaths - 1), _LONGEST_PAUSE_S))
+        return min(_SHORTEST_PAUSE_S * 2 ** (self.deaths - 1), _LONGEST_PAUSE_S)
 
 
 class Supervisor:

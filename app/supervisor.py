@@ -45,8 +45,8 @@ class Program:
 class Patience:
     """How long to wait before a dead child starts again, and when to give up."""
 
-    deaths: int = 0
     failures: int = 0
+    next_s: float = _SHORTEST_PAUSE_S
 
     def pause_s(self, *, lived_s: float, status: int) -> float | None:
         """Seconds to wait after a death; None after the third failure in a row within 10 s.
@@ -59,13 +59,13 @@ class Patience:
             status: exit status; a negative number is the signal that ended it.
         """
         if lived_s >= _FAST_DEATH_S:
-            self.deaths = self.failures = 0
-            return _SHORTEST_PAUSE_S
-        self.deaths += 1
-        self.failures += status != -signal.SIGKILL
+            self.failures, self.next_s = 0, _SHORTEST_PAUSE_S
+        elif status != -signal.SIGKILL:
+            self.failures += 1
         if self.failures >= _FAST_FAILURES:
             return None
-        return min(_SHORTEST_PAUSE_S * 2 ** (self.deaths - 1), _LONGEST_PAUSE_S)
+        pause_s, self.next_s = self.next_s, min(2 * self.next_s, _LONGEST_PAUSE_S)
+        return pause_s
 
 
 class Supervisor:

@@ -63,8 +63,8 @@ def test_three_failures_right_after_the_start_end_the_patience() -> None:
 def test_a_program_that_lived_a_while_gets_all_its_chances_again() -> None:
     patience = Patience()
     for _ in range(9):
-        assert patience.pause_s(lived_s=1, status=1) == 1
         assert patience.pause_s(lived_s=60, status=1) == 1
+        assert patience.pause_s(lived_s=1, status=1) == 2
 
 
 def test_being_killed_makes_pauses_longer_and_never_ends_the_patience() -> None:

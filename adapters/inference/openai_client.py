@@ -1,6 +1,5 @@
 """The OpenAI SDK as every OpenAI-compatible endpoint is called with it, and its errors in ours."""
 
-import email.utils
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from domain.errors import ModelError, ModelRefused, ModelUnavailable
 _LATER = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 _NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 _QUOTED_CHARS = 300
+_NO_KEY = "no-key-is-set"
 
 
 def open_client(base_url: str, api_key: str, *, connect_timeout_s: float = 5.0) -> AsyncOpenAI:
@@ -24,7 +24,7 @@ def open_client(base_url: str, api_key: str, *, connect_timeout_s: float = 5.0) 
     """
     return AsyncOpenAI(
         base_url=base_url,
-        api_key=api_key or "none",
+        api_key=api_key or _NO_KEY,
         max_retries=0,
         timeout=httpx2.Timeout(None, connect=connect_timeout_s),
     )
@@ -95,7 +95,7 @@ def _words(error: openai.APIError, client: AsyncOpenAI) -> str:
     """The provider's own words, short and without the key, which some providers echo."""
     body = error.body if isinstance(error.body, dict) else {}
     said = body.get("message") or error.code or error.type or "no reason given."
-    return str(said).replace(client.api_key, "[key]")[:_QUOTED_CHARS]
+    return str(said).replace(client.api_key, "[key]").strip()[:_QUOTED_CHARS]
 
 
 def _host(client: AsyncOpenAI) -> str:
@@ -103,18 +103,9 @@ def _host(client: AsyncOpenAI) -> str:
 
 
 def _retry_after_s(headers: httpx2.Headers) -> float | None:
-    """Seconds to wait by Retry-After, which holds seconds or a date; a date counts from Date."""
-    value = headers.get("retry-after", "")
+    """Seconds to wait by Retry-After; None for its other form, a date, which no provider sends."""
     try:
-        seconds = float(value)
+        seconds = float(headers.get("retry-after", ""))
     except ValueError:
-        until, now = (_unix_s(headers.get(name, "")) for name in ("retry-after", "date"))
-        if until is None or now is None:
-            return None
-        seconds = until - now
+        return None
     return max(0.0, seconds) if math.isfinite(seconds) else None
-
-
-def _unix_s(date: str) -> float | None:
-    parsed = email.utils.parsedate_tz(date)
-    return None if parsed is None else float(email.utils.mktime_tz(parsed))

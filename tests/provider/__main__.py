@@ -2,7 +2,6 @@
 
 import argparse
 import signal
-import sys
 
 from tests.provider.api import Settings
 from tests.provider.faults import Fault, Rule
@@ -28,10 +27,11 @@ def main() -> None:
     settings = Settings(token_delay_s=asked.token_delay_s, api_key=asked.api_key)
     if asked.fault_rate:
         settings.rules.append(Rule(tuple(asked.faults), rate=asked.fault_rate))
+    ends = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     with Provider(settings, seed=asked.seed, port=asked.port) as provider:
         print(provider.url, flush=True)
-        signal.sigwait({signal.SIGINT, signal.SIGTERM})
-    sys.exit(0)
+        signal.sigwait(ends)
 
 
 if __name__ == "__main__":

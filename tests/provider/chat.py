@@ -54,6 +54,7 @@ class Broken:
     """An error object in the stream, then its end."""
 
     message: str
+    code: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

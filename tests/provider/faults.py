@@ -98,6 +98,7 @@ class Fault(StrEnum):
     STALL = "stall"
     ERROR_MIDWAY = "error_midway"
     ERROR_AT_ONCE = "error_at_once"
+    REFUSED_IN_STREAM = "refused_in_stream"
     SLOW = "slow"
     NO_DONE = "no_done"
     NO_USAGE = "no_usage"
@@ -160,6 +161,7 @@ EFFECTS: dict[Fault, Effect] = {
         lambda steps, _: (*first_half(steps), Broken("The engine fell over."))
     ),
     Fault.ERROR_AT_ONCE: ToldOtherwise(lambda *_: (Broken("The engine fell over."),)),
+    Fault.REFUSED_IN_STREAM: ToldOtherwise(lambda *_: (Broken("No such level.", 400),)),
     Fault.SLOW: ToldOtherwise(slowed),
     Fault.NO_DONE: ToldOtherwise(lambda steps, _: tuple(s for s in steps if s != Done())),
     Fault.NO_USAGE: ToldOtherwise(lambda steps, _: tuple(s for s in steps if s != Usage())),

@@ -73,9 +73,9 @@ class Telling:
                 if self._streamed:
                     await self._exchange.stream(b"data: [DONE]\n\n")
                 self._end()
-            case Broken(message):
+            case Broken(message, code):
                 self._entry.settle(Status.CUT)
-                await self._send({"error": {"message": message, "type": "server_error"}})
+                await self._send({"error": {"message": message, "code": code}})
                 self._end()
             case Drop():
                 self._entry.settle(Status.CUT)

@@ -10,11 +10,11 @@ stay between 3.4 and 4.6.
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from itertools import pairwise
 from math import sqrt
 
 from domain.letter_pairs import ALPHABETS, PAIRS
@@ -105,13 +105,17 @@ def _garbled_letters(raw: str, characters: Counter[str]) -> int:
             garbled += by_script[script] if odd else 0
     surprises = _surprises(raw)
     for script in ALPHABETS:
-        odd = surprises.get(script, 0.0) > 0
-        if script == "LATIN" and by_script["LATIN"] >= _FEWEST_PAIRS:
-            plain = sum(count for letter, count in characters.items() if letter.isascii())
-            plain -= sum(n for c, n in characters.items() if c.isascii() and not c.isalpha())
-            odd = odd or plain < (1 - _MOST_ACCENTED) * by_script["LATIN"]
-        garbled += by_script[script] if odd else 0
+        if surprises.get(script, 0.0) > 0 or (script == "LATIN" and _is_mojibake(characters)):
+            garbled += by_script[script]
     return garbled
+
+
+def _is_mojibake(characters: Counter[str]) -> bool:
+    """Latin letters nearly all of which have accents: another script's bytes read as Latin-1."""
+    latin = {c: count for c, count in characters.items() if _script(c) == "LATIN"}
+    plain = sum(count for letter, count in latin.items() if letter.isascii())
+    total = sum(latin.values())
+    return total >= _FEWEST_PAIRS and plain < (1 - _MOST_ACCENTED) * total
 
 
 _STANDARDS = {
@@ -141,14 +145,15 @@ def _is_common(character: str) -> bool:
     return False
 
 
+_PLAIN = dict(zip("ıłøđßæœþðħŋə", "ilodsaotdhne", strict=True))
+
+
 class _Fold(dict[int, str]):
     """For `str.translate`: a letter without its marks, "?" where no alphabet has it."""
 
-    _own = dict(zip("ıłøđßæœþðħŋəſςﷲ", "ilodsaotdhneſςﷲ", strict=True))
-
     def __missing__(self, point: int) -> str:
         letter = unicodedata.normalize("NFD", chr(point).lower())[0]
-        letter = self._own.get(letter, letter)
+        letter = _PLAIN.get(letter, letter)
         self[point] = letter if letter in _ALPHABET_OF or letter == " " else "?"
         return self[point]
 
@@ -178,9 +183,9 @@ def _surprises(raw: str) -> dict[str, float]:
     """
     words = " ".join(_WORD.findall(raw)).translate(_FOLD)
     bits = _bits()
-    total: Counter[str] = Counter()
+    total: dict[str, float] = defaultdict(float)
     pairs: Counter[str] = Counter()
-    for (before, letter), count in Counter(_neighbours(" " + words)).items():
+    for (before, letter), count in Counter(pairwise(" " + words)).items():
         script = _ALPHABET_OF.get(letter) or _ALPHABET_OF.get(before)
         if script and letter != " ":
             total[script] += count * bits.get((before, letter), _UNKNOWN_PAIR)
@@ -190,7 +195,3 @@ def _surprises(raw: str) -> dict[str, float]:
         for script, count in pairs.items()
         if count >= _FEWEST_PAIRS
     }
-
-
-def _neighbours(text: str) -> Iterable[tuple[str, str]]:
-    return zip(text, text[1:], strict=False)

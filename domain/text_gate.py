@@ -1,6 +1,6 @@
 """The text gate: everything from outside passes it before it reaches a column or a page.
 
-What it does, in this order: line ends become "\\n"; controls, lone surrogates, noncharacters and
+What it does, in this order: line ends become newlines; controls, lone surrogates, noncharacters and
 characters nobody sees (soft hyphen, zero-width space, byte order mark, tags) go; ligatures and
 presentation forms become their letters; joiners stay only between letters of scripts that need
 them; runs of combining marks end after 30; the rest is composed (NFC). Private-use characters stay:

@@ -75,7 +75,8 @@ class Supervisor:
         logs: folder of the log files, `NAME.log` each.
         environment: the children's environment.
         tie: turns a command into one that ends with this process.
-        say: shows one line to the person at the terminal.
+        say: shows one line to the person at the terminal: deaths, and the children's warnings
+            and errors, those that repeat themselves once.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class Supervisor:
         self._tie = tie
         self._say = say
         self._running: set[int] = set()
+        self._said: deque[str] = deque(maxlen=100)
 
     async def keep_running(self, program: Program) -> None:
         """Start `program` whenever it is not running; cancelling this stops it in good order.
@@ -152,7 +154,9 @@ class Supervisor:
         try:
             async for line in _lines(reader):
                 loud = loud_line(log.write(line))
-                if loud:
+                # Children often notice the same thing; the logs have every line.
+                if loud and loud not in self._said:
+                    self._said.append(loud)
                     self._say(f"{name}: {loud}")
         finally:
             transport.close()
@@ -201,6 +205,8 @@ def loud_line(line: str) -> str | None:
     fields.pop("timestamp", None)
     fields.pop("exception", None)
     event = fields.pop("event", "")
+    if event == "notice":  # a sentence for a person
+        event = fields.pop("text", "")
     return " ".join([str(event), *(f"{key}={value}" for key, value in fields.items())])
 
 

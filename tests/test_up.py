@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -163,6 +163,12 @@ def test_nothing_outlives_a_kill_and_the_next_start_recovers(data: Path) -> None
         assert len(family) > 4
         run.end(signal.SIGKILL)
         wait_for(lambda: all_gone(family), timeout_s=5)
+    with running(data) as run:
+        run.address()
+        for pid in (run.process.pid, *descendants(run.process.pid)):
+            with suppress(ProcessLookupError):  # its parent was killed before
+                os.kill(pid, signal.SIGKILL)
+        run.process.wait()
     with running(data) as run:
         assert is_ready(run.address())
         family = descendants(run.process.pid)

@@ -138,7 +138,7 @@ async def test_warnings_reach_the_terminal_and_everything_the_log(
     script = """
         echo '{"event": "job_done", "level": "info"}'
         echo '{"event": "provider_refused", "level": "error", "status": 401}'
-        echo 'WARNING: low on space'; printf 'no end'; kill -9 $$"""
+        echo 'WARNING: low on space'; echo 'WARNING: low on space'; printf 'no end'; kill -9 $$"""
     task = asyncio.create_task(supervisor.keep_running(Program("worker", shell(script))))
     async with asyncio.timeout(5):
         while len(terminal.lines) < 3:  # noqa: ASYNC110 - a list sets no event
@@ -146,9 +146,10 @@ async def test_warnings_reach_the_terminal_and_everything_the_log(
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert terminal.lines[:2] == [
+    assert terminal.lines == [
         "worker: provider_refused status=401",
         "worker: WARNING: low on space",
+        "worker was ended by SIGKILL; it starts again in 1 s",
     ]
     assert text(tmp_path / "worker.log").splitlines()[-1] == "no end"
 
@@ -157,6 +158,7 @@ async def test_warnings_reach_the_terminal_and_everything_the_log(
     ("line", "shown"),
     [
         ('{"event": "a", "level": "warning", "timestamp": "t", "exception": "long"}', "a"),
+        ('{"event": "notice", "level": "warning", "text": "No model writes."}', "No model writes."),
         ('{"event": "a", "level": "info"}', None),
         ('{"broken', None),
         ("ERROR:    port taken", "ERROR:    port taken"),

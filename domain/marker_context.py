@@ -5,7 +5,7 @@ import re
 from domain.markers import Body
 
 _INDEXED = re.compile(
-    r"(?:(?<![^\W_])[a-z]|\b(?:arr|argv|args|lst|vec|buf|nums|tmp|ptr|idx|df)|\w*_\w*|\(\))"
+    r"(?:(?<![^\W_])(?<!\.)[a-z]|\b(?:arr|argv|args|lst|vec|buf|nums|tmp|ptr|idx|df)|\w*_\w*|\(\))"
     r"(?:\[\w{1,8}\])*\Z"
 )
 _INTERVAL = re.compile(
@@ -35,12 +35,12 @@ _ANOTHER = re.compile(r"[ \t]{1,2}[\[［【]\d")
 _ANOTHER_START = re.compile(r"[ \t]{0,2}[\[［【]?\Z")
 
 
-def names_no_passage(body: Body, passages: int) -> bool:
+def names_no_passage(body: Body, known: range) -> bool:
     """True where bare numbers are plainly something else: years, or an interval from 0."""
     numbers = body.numbers
     if len(numbers) > 1 and 0 in numbers:
         return True
-    return all(number > passages and number in _YEAR for number in numbers)
+    return all(number not in known and number in _YEAR for number in numbers)
 
 
 def is_index(before: str) -> bool:
@@ -98,7 +98,8 @@ class Footnotes:
         """True where a number between `before` and `after` is a footnote's; None to wait.
 
         Args:
-            before, after: the text around it; `after` is cut where the stream has not come yet.
+            before: the text before it.
+            after: up to four code points behind it, fewer where the stream has not come further.
             quoted: it stands inside a quotation.
             adjacent: it follows another number directly, and is what that was.
         """

@@ -49,6 +49,8 @@ _BRACKET = re.compile(
 _BRACKET_START = re.compile(
     rf"\\?{_OPEN}(?:\\?{_OPEN}|\\\Z)?(?P<body>[^\[\]［］【】\n\\]*)\\?(?:{_CLOSE}\\?)?\Z"
 )
+_TOOL = re.compile(r"\[cite_(?:start|end)\]")
+_TOOL_START = re.compile(r"\[cite_(?:s(?:t(?:a(?:rt?)?)?)?|e(?:nd?)?)?\Z")
 _LETTERS = re.compile(r"\s*[^\W\d_]+[\s:：=#._-]*")
 _LINK = re.compile(
     r"\((?:<[^<>\n]*>|[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)(?:\s+\"[^\"\n]*\")?\)"
@@ -63,8 +65,12 @@ def bracket(window: str, *, whole: bool, skip: int = 0) -> Reading:
 
     One that is unfinished at the end of the text disappears.
     """
+    if tool := _TOOL.match(window, skip):
+        return Found(tool.end())
     found = _BRACKET.match(window, skip)
     if not found:
+        if not whole and _TOOL_START.match(window, skip):
+            return HOLD
         start = _BRACKET_START.match(window, skip)
         if not start or not markers.may_become(start["body"]):
             return TEXT
@@ -77,9 +83,7 @@ def bracket(window: str, *, whole: bool, skip: int = 0) -> Reading:
         return TEXT
     end = found.end()
     open_ended = (
-        end == len(window)
-        or _LINK_START.match(window, end)
-        or _TO_BRACKET_START.match(window, end)
+        end == len(window) or _LINK_START.match(window, end) or _TO_BRACKET_START.match(window, end)
     )
     if open_ended and not whole and not _LINK.match(window, end):
         return HOLD
@@ -211,14 +215,16 @@ _TAG = re.compile(
 _TAG_START = re.compile(r"<(?:/?(?P<name>[a-z]*)(?P<rest>[\s:/][^<>\n]{0,160})?)?\Z", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:\A:|=)\s*[\"']?\s*(?P<body>\d[\d,\s]*)[\"']?\s*/?\Z")
 _CONTENT = re.compile(r"(?P<body>[^\s<>]{1,128}|[\d,;\s-]{1,64})</(?P<name>[a-z]+)>", re.IGNORECASE)
-_CONTENT_START = re.compile(r"(?:[^\s<>]{0,128}|[\d,;\s-]{0,64})(?:</?[a-z]{0,9})?\Z", re.IGNORECASE)
+_CONTENT_START = re.compile(
+    r"(?:[^\s<>]{0,128}|[\d,;\s-]{0,64})(?:</?[a-z]{0,9})?\Z", re.IGNORECASE
+)
 _KEY = re.compile(r"[^\s]*[\d_:#/-][^\s]*")
 _SUP = re.compile(r"<sup>(?P<body>[^<>\n]{1,128})</sup>", re.IGNORECASE)
 _SUP_START = re.compile(r"<sup>[^<>\n]{0,128}(?:</?s?u?p?)?\Z", re.IGNORECASE)
 
 
 def tag(window: str, *, whole: bool) -> Reading:
-    """`<sup>1</sup>`, `<cite>1</cite>`, `<ref id="1"/>`; a citing tag without numbers disappears."""
+    """`<sup>1</sup>`, `<cite>1</cite>`, `<ref id="1"/>`; citing tags without numbers disappear."""
     found = _TAG.match(window)
     if not found:
         start = _TAG_START.match(window)

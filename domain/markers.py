@@ -16,10 +16,13 @@ _LABELS = (
     "fußnote", "fn", "note", "来源", "引用", "文档", "出典",
 )  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+")
-_LABEL = rf"(?:(?P<word>{'|'.join(sorted(_LABELS, key=len, reverse=True))})[\s:：=#._-]{{0,3}}|[#^@n])?"
+_LABEL = (
+    rf"(?:(?P<word>{'|'.join(sorted(_LABELS, key=len, reverse=True))})[\s:：=#._-]{{0,3}}|[#^@n])?"
+)
 _ITEM = re.compile(rf"\s*{_LABEL}\s*(?P<number>{_DIGITS})", re.IGNORECASE)
 _RANGE = re.compile(
-    r"\s*(?:[-‐‑–—−~～]|\.{2,3}|…|\bto\b|\bbis\b)(?=\s*[#^n]?\s*[0-9０-９⁰¹²³⁴⁵⁶⁷⁸⁹])", re.IGNORECASE
+    r"\s*(?:[-‐‑–—−~～]|\.{2,3}|…|\bto\b|\bbis\b)(?=\s*[#^n]?\s*[0-9０-９⁰¹²³⁴⁵⁶⁷⁸⁹])",
+    re.IGNORECASE,
 )
 _SEPARATOR = re.compile(r"\s*(?:[,，、;；&+]|\band\b|\bund\b)\s*", re.IGNORECASE)
 _PLACES = (
@@ -83,6 +86,16 @@ def read(body: str) -> Body | None:
             return None
         at = separator.end()
     return None
+
+
+def apart(body: Body, known: range) -> Body:
+    """`¹²` read as 1 and 2 where there is no passage 12 but both of those."""
+    spans: list[tuple[int, int]] = []
+    for span in body.spans:
+        digits = [int(digit) for digit in str(span[1])]
+        split = span[0] == span[1] not in known and all(digit in known for digit in digits)
+        spans += [(digit, digit) for digit in digits] if split else [span]
+    return Body(tuple(spans), body.labelled, body.bare)
 
 
 def may_become(body: str) -> bool:

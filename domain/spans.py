@@ -16,7 +16,9 @@ _OPENER = re.compile(
 _OPENER_START = re.compile(
     r"`{1,64}\Z|\${1,2}\Z|\\\Z|\\b[egin]{0,4}(?:\{[a-z]{0,16}\*?)?\Z|<[a-z]{0,4}(?:\s[^<>\n]{0,160})?\Z"
 )
-_NO_MATHS = re.compile(r"\$(?:\s|\d[\d.,]*(?:[ \t]+(?:[^\W\d_]{2,}|[\[(【])|[\n;:!?)\]]|[.,]?\Z|[.,]\s))")
+_NO_MATHS = re.compile(
+    r"\$(?:\s|\d[\d.,]*(?:[ \t]+(?:[^\W\d_]{2,}|[\[(【])|[\n;:!?)\]]|[.,]?\Z|[.,]\s))"
+)
 _NO_MATHS_START = re.compile(r"\$(?:\d[\d.,]{0,24}(?:[ \t]{0,4}[^\W\d_]?)?)?\Z")
 
 
@@ -55,20 +57,25 @@ def opener(window: str, *, whole: bool) -> Span | bool:
     found = _OPENER.match(window)
     if not found:
         return False
-    length = found.end()
-    if found["ticks"]:
-        return Span(length, _until(rf"(?<!`)`{{{length}}}(?!`)", "\n"))
-    if found["dollars"] == "$":
-        if _NO_MATHS.match(window):
-            return False
-        return Span(length, _until(r"(?<![\s\\])\$(?![\d$])", "\n"), dollar=True)
-    if found["maths"] == "(":
-        return Span(length, _until(r"\\\)", "\n"))
-    if found["environment"]:
-        return Span(length, _until(rf"\\end\{{{re.escape(found['environment'])}\}}", r"\n\s*\n"))
-    if found["tag"]:
-        return Span(length, _until(rf"</{found['tag']}>", r"\n[ \t]*\n"))
-    return Span(length, _until(r"\$\$" if found["dollars"] else r"\\\]", r"\n[ \t]*\n"))
+    if found["dollars"] == "$" and _NO_MATHS.match(window):
+        return False
+    return Span(found.end(), _ending(found), dollar=found["dollars"] == "$")
+
+
+def _ending(opened: re.Match[str]) -> re.Pattern[str]:
+    """What ends a span: inline ones go no further than their line, others than a paragraph."""
+    paragraph = r"\n[ \t]*\n"
+    if ticks := opened["ticks"]:
+        return _until(rf"(?<!`){ticks}(?!`)", "\n")
+    if opened["dollars"] == "$":
+        return _until(r"(?<![\s\\])\$(?![\d$])", "\n")
+    if opened["maths"] == "(":
+        return _until(r"\\\)", "\n")
+    if name := opened["environment"]:
+        return _until(rf"\\end\{{{re.escape(name)}\}}", paragraph)
+    if name := opened["tag"]:
+        return _until(rf"</{name}>", paragraph)
+    return _until(r"\$\$" if opened["dollars"] else r"\\\]", paragraph)
 
 
 def _until(end: str, failure: str) -> re.Pattern[str]:

@@ -12,6 +12,7 @@ _NAMES = (
     "literaturverzeichnis", "literaturangaben", "belege", "einzelnachweise", "nachweise",
     "fußnoten", "verwendete quellen",
 )  # fmt: skip
+_LONGEST_NAME = max(map(len, _NAMES))
 _NAME = re.compile(
     rf"(?:{'|'.join(sorted(_NAMES, key=len, reverse=True))})(?![^\W\d_])", re.IGNORECASE
 )
@@ -41,8 +42,9 @@ def trailer(text: str) -> tuple[int, bool]:
     if not before:
         return 0, False
     rest = text[before.end() :]
-    if not rest or any(name.startswith(rest.lower()) for name in _NAMES):
-        return len(text), rest.lower() in _NAMES
+    begun = rest[:_LONGEST_NAME].lower()
+    if len(rest) == len(begun) and any(name.startswith(begun) for name in _NAMES):
+        return len(text), begun in _NAMES
     name = _NAME.match(rest)
     if not name or not _MARKUP.fullmatch(before[0]):
         return 0, False
@@ -51,7 +53,11 @@ def trailer(text: str) -> tuple[int, bool]:
     if after and at < len(rest) and rest[at] != "\n":
         numbers = _NUMBERS.match(rest, at)
         at = numbers.end() if numbers and ":" in after[0] else at
-        if numbers and at < len(rest) and (rest[at] != "\n" or not _PLAIN_NUMBERS.fullmatch(numbers[0])):
+        if (
+            numbers
+            and at < len(rest)
+            and (rest[at] != "\n" or not _PLAIN_NUMBERS.fullmatch(numbers[0]))
+        ):
             return 0, False
     lines = _LINES.match(rest, at)
     return before.end() + (lines.end() if lines else at), True

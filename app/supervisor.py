@@ -23,6 +23,7 @@ _LARGEST_LOG_BYTES = 10_000_000
 _LONGEST_LINE_BYTES = 64_000
 _TAIL_LINES = 15
 _LOUD = re.compile(r"(WARNING|ERROR|CRITICAL)\b")
+_SAID_ELSEWHERE = frozenset({"event", "level", "timestamp", "exception"})
 _LOUD_LEVELS = frozenset({"warning", "error", "critical"})
 
 
@@ -108,9 +109,9 @@ class Supervisor:
             status = await self._run(program, log)
             pause_s = patience.pause_s(lived_s=time.monotonic() - started, status=status)
             if pause_s is None:
-                lines = "\n".join(f"  {line}" for line in log.tail)
-                message = f"{program.name} does not start ({_how(status)}). It said:\n{lines}"
-                raise Unavailable(message)
+                said = "\n".join(map(readable, log.tail)).splitlines()[-_TAIL_LINES:]
+                message = f"{program.name} does not start ({_how(status)}). It said:"
+                raise Unavailable("\n  ".join([message, *said]))
             self._say(f"{program.name} {_how(status)}; it starts again in {pause_s:.0f} s")
             await asyncio.sleep(pause_s)
 
@@ -194,20 +195,36 @@ def loud_line(line: str) -> str | None:
     Args:
         line: a JSON object with `event` and `level`, or a text that begins with its level.
     """
-    if not line.startswith("{"):
+    fields = _fields(line)
+    if fields is None:
         return line if _LOUD.match(line) else None
+    if fields.get("level") not in _LOUD_LEVELS:
+        return None
+    # Of a stack trace the last line says what happened; the log has the rest.
+    said = [part.strip(" |+-") for part in readable(line).splitlines()]
+    return next((part for part in reversed(said) if part), None)
+
+
+def readable(line: str) -> str:
+    """A log line as a person reads it: a JSON object as its event and what belongs to it."""
+    fields = _fields(line)
+    if fields is None:
+        return line
+    about = {key: value for key, value in fields.items() if key not in _SAID_ELSEWHERE}
+    event = fields.get("event", "")
+    if event == "notice":  # a sentence for a person
+        event = about.pop("text", "")
+    return " ".join([str(event), *(f"{key}={value}" for key, value in about.items())])
+
+
+def _fields(line: str) -> dict[str, object] | None:
+    if not line.startswith("{"):
+        return None
     try:
         fields = json.loads(line)
     except ValueError:
         return None
-    if fields.pop("level", "") not in _LOUD_LEVELS:
-        return None
-    fields.pop("timestamp", None)
-    fields.pop("exception", None)
-    event = fields.pop("event", "")
-    if event == "notice":  # a sentence for a person
-        event = fields.pop("text", "")
-    return " ".join([str(event), *(f"{key}={value}" for key, value in fields.items())])
+    return fields if isinstance(fields, dict) else None
 
 
 async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:

@@ -160,6 +160,7 @@ async def test_warnings_reach_the_terminal_and_everything_the_log(
         ('{"event": "a", "level": "warning", "timestamp": "t", "exception": "long"}', "a"),
         ('{"event": "notice", "level": "warning", "text": "No model writes."}', "No model writes."),
         ('{"event": "a", "level": "info"}', None),
+        ('{"event": "+ Traceback:\\n | KeyError: 3\\n +---", "level": "error"}', "KeyError: 3"),
         ('{"broken', None),
         ("ERROR:    port taken", "ERROR:    port taken"),
         ("ERRORS are none of ours", None),

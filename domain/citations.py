@@ -79,6 +79,11 @@ class MarkerStream:
         """How many numbers named no passage."""
         return len(self._writer.invalid)
 
+    @property
+    def held_back(self) -> int:
+        """Code points that wait to be understood, without a last space."""
+        return len(self._text)
+
     def feed(self, delta: str) -> list[Text | Marker]:
         """What can be shown after `delta`."""
         self._text += delta
@@ -215,7 +220,7 @@ class MarkerStream:
         return reading if bare or reading is HOLD else TEXT
 
     def _accept(self, window: str, found: Found, *, whole: bool) -> int | None:
-        """Write a marker; None where its surroundings speak against it, 0 where they are to come."""
+        """Write a marker; None where its surroundings speak against it, 0 to wait for them."""
         before, body = self._writer.before, found.body
         if not body:
             return self._writer.strip(window[: found.length])

@@ -1,0 +1,166 @@
+"""Which sentence of a passage bears a claim of the answer."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from math import log
+
+from domain import sentences
+from domain.terms import chunk_terms
+
+_NUMBER_WEIGHT, _NAME_WEIGHT = 3.0, 1.5
+_SHORTEST_VERBATIM = 8
+"""Letters and digits below which a claim that stands in the passage proves nothing."""
+_LONGEST_CLAIM = 1_000
+
+_MARKERS_AT_END = re.compile(r"(?:\s*\[\d+\])+\s*\Z")
+_MARKER = re.compile(r"\s*\[\d+\]")
+_LINE_LEAD = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)]|#{1,6})\s+)*")
+_MARKUP = re.compile(r"\*\*|__|`")
+_GERMAN = re.compile(r"\b(?:der|die|das|und|ist|nicht|eine?)\b", re.IGNORECASE)
+_NAME = re.compile(r"(?<=\S )[^\W\d_a-zß-öø-ÿ][^\W_]+(?:[-‐][^\W_]+)*")
+_SENTENCE_END = re.compile(r"[.!?…。！？:][\"'“”’»)\]*_]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A piece of a passage: `passage.text[start:end] == text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+def claim_before(answer_text: str, position: int) -> str:
+    """The sentence of an answer that a marker at `position` closes, without markers.
+
+    A marker may stand before or behind the full stop; adjacent markers share the claim; an item
+    of a list, a line and a cell of a table are claims of their own.
+
+    Args:
+        answer_text: the answer up to the marker, at least.
+        position: code point at which the marker begins.
+    """
+    text = answer_text[max(0, position - _LONGEST_CLAIM) : position]
+    text = _MARKERS_AT_END.sub("", text).rstrip()
+    line = text[text.rfind("\n") + 1 :]
+    if line.lstrip().startswith("|"):
+        line = line.rstrip(" |").rpartition("|")[2]
+    line = _MARKUP.sub("", _MARKER.sub("", _LINE_LEAD.sub("", line, count=1)))
+    spans = sentences.split(line, "de" if _GERMAN.search(line) else "en")
+    return line[slice(*spans[-1])] if spans else ""
+
+
+def choose(claim: str, chunk_text: str, *, offset: int, language: str) -> Quote:
+    """The sentence of a chunk that bears `claim`, verbatim.
+
+    The sentences that contain the claim word for word; else the one that shares most with it,
+    numbers and names counting more; else, where it shares nothing (another language), the first
+    whole one. The earlier wins a tie, and a whole sentence wins over one that the window cuts.
+
+    Args:
+        claim: what the answer says, in any language.
+        chunk_text: a window of a passage, with something to read in it.
+        offset: code point of the passage at which the window begins.
+        language: ISO 639-1 of the chunk; "" where unknown.
+
+    Returns:
+        Code points into the passage's text.
+    """
+    chunk = _prepared(chunk_text, language)
+    start, end = chunk.verbatim(claim) or chunk.best(claim)
+    return Quote(offset + start, offset + end, chunk_text[start:end])
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    start: int
+    end: int
+    whole: bool
+    terms: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A chunk that several claims are looked up in."""
+
+    language: str
+    sentences: tuple[_Sentence, ...]
+    folded: str
+    places: tuple[int, ...]
+    """Where each code point of `folded` stands in the chunk."""
+
+    def verbatim(self, claim: str) -> tuple[int, int] | None:
+        """From the first to the last sentence that the claim covers, where it stands there."""
+        wanted, _ = _fold(claim)
+        at = self.folded.find(wanted) if len(wanted) >= _SHORTEST_VERBATIM else -1
+        if at < 0:
+            return None
+        first, last = self.places[at], self.places[at + len(wanted) - 1]
+        covered = [s for s in self.sentences if s.start <= last and s.end > first]
+        return covered[0].start, covered[-1].end
+
+    def best(self, claim: str) -> tuple[int, int]:
+        """The sentence that shares most with the claim."""
+        wanted = self._weights(claim)
+        ranked = max(self.sentences, key=lambda s: (self._score(s, wanted), s.whole, -s.start))
+        return ranked.start, ranked.end
+
+    def _weights(self, claim: str) -> dict[str, float]:
+        """What each term of the claim counts: more where few sentences have it."""
+        names = chunk_terms(" ".join(_NAME.findall(claim)), self.language)
+        count = len(self.sentences)
+        weights: dict[str, float] = {}
+        for term in chunk_terms(claim, self.language):
+            having = sum(term in sentence.terms for sentence in self.sentences)
+            if having:
+                kind = _NUMBER_WEIGHT if term[0].isdigit() else _NAME_WEIGHT if term in names else 1
+                weights[term] = kind * log(1 + count / having)
+        return weights
+
+    def _score(self, sentence: _Sentence, wanted: dict[str, float]) -> float:
+        shared = sum(weight for term, weight in wanted.items() if term in sentence.terms)
+        return round(shared / (8 + len(sentence.terms)) ** 0.25, 9)
+
+
+@lru_cache(maxsize=64)
+def _prepared(chunk_text: str, language: str) -> _Prepared:
+    spans = sentences.split(chunk_text, language) or [(0, len(chunk_text))]
+    folded, places = _fold(chunk_text)
+    return _Prepared(
+        language,
+        tuple(
+            _Sentence(
+                start,
+                end,
+                _is_whole(chunk_text, start, end),
+                frozenset(chunk_terms(chunk_text[start:end], language)),
+            )
+            for start, end in spans
+        ),
+        folded,
+        tuple(places),
+    )
+
+
+def _is_whole(chunk_text: str, start: int, end: int) -> bool:
+    """False where the window's edge may have cut the sentence."""
+    begins = start > 0 or not chunk_text[start : start + 1].islower()
+    ends = end < len(chunk_text.rstrip()) or _SENTENCE_END.search(chunk_text[start:end]) is not None
+    return begins and ends
+
+
+def _fold(text: str) -> tuple[str, list[int]]:
+    """Letters, digits and their marks alone, case-folded, and where each of them stands.
+
+    What typography changes (spaces, hyphens, quotes, dashes, composed letters) is no difference.
+    """
+    folded: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        for part in unicodedata.normalize("NFKD", character).casefold():
+            if part.isalnum() or unicodedata.category(part) in {"Mn", "Mc"}:
+                folded.append(part)
+                places.append(place)
+    return "".join(folded), places

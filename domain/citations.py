@@ -9,6 +9,8 @@ from domain.marker_writer import LINE_START, SPACES, Marker, Text, Writer, joine
 from domain.markers import Body
 from domain.trailers import MAX_TRAILER, trailer
 
+__all__ = ["WINDOW", "Marker", "MarkerStream", "Text", "parse"]
+
 WINDOW = 1_024
 """Code points that a decision may look ahead, and so the most that is held back, but for what
 looks like a list of references at the end (`MAX_TRAILER`)."""

@@ -221,6 +221,7 @@ _CONTENT_START = re.compile(
 _KEY = re.compile(r"[^\s]*[\d_:#/-][^\s]*")
 _SUP = re.compile(r"<sup>(?P<body>[^<>\n]{1,128})</sup>", re.IGNORECASE)
 _SUP_START = re.compile(r"<sup>[^<>\n]{0,128}(?:</?s?u?p?)?\Z", re.IGNORECASE)
+_UNFINISHED = re.compile(r"<sup>[ \t]*\[?\d*\]?(?:</?s?u?p?)?\Z", re.IGNORECASE)
 
 
 def tag(window: str, *, whole: bool) -> Reading:
@@ -258,18 +259,13 @@ def _may_cite(start: re.Match[str]) -> bool:
 def _sup(window: str, *, whole: bool) -> Reading:
     found = _SUP.match(window)
     if not found:
-        return HOLD if not whole and _SUP_START.match(window) else _unfinished(window)
+        if not whole:
+            return HOLD if _SUP_START.match(window) else TEXT
+        return Found(len(window)) if _UNFINISHED.match(window) else TEXT
     inside = found["body"].strip()
-    if inside[0] in "[［【":
+    if inside[:1] in {"[", "［", "【"}:
         bodies = [markers.read(item["body"]) for item in _BRACKET.finditer(inside)]
         spans = tuple(span for body in bodies if body for span in body.spans)
         return Found(found.end(), Body(spans, labelled=True, bare=False)) if spans else TEXT
     body = markers.read(inside)
     return Found(found.end(), body) if body else TEXT
-
-
-_UNFINISHED = re.compile(r"<sup>\s*\[?\d*\]?(?:</?s?u?p?)?\Z", re.IGNORECASE)
-
-
-def _unfinished(window: str) -> Reading:
-    return Found(len(window)) if _UNFINISHED.match(window) else TEXT

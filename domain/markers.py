@@ -31,12 +31,13 @@ _PLACES = (
     "zeile", "zeilen", "para", "paragraph", "rn", "rz", "satz", "nr", "no", "tab", "tabelle",
     "table", "fig", "figure", "abb", "abbildung", "slide", "folie", "vgl", "see", "siehe",
 )  # fmt: skip
+_PLACE = "|".join(sorted(_PLACES, key=len, reverse=True))
 _NOTE = re.compile(
     r"\s*\^\s*$"  # [^1^]
     r"|(?::\d{1,6})?\s*[†‡].*"  # 【1†source】, 【4:0†report.pdf】
     r"|\s*[:：|]\s*[\"'“„«‚‘].*|\s*[:：|]\s+[^\d\s].*"  # [1: "opened in 1932"], [1: report.pdf]
     r"|\s+[\"“„«].*|\s+[-–—]\s+[^\d\s].*"  # [1 "opened in 1932"], [1 – Title]
-    rf"|\s*[,;]?\s*(?:§|(?:{'|'.join(sorted(_PLACES, key=len, reverse=True))})(?![^\W\d_]))[^;]*",
+    rf"|(?:\s*[,;]\s*|\s+)(?:§|(?:{_PLACE})(?![^\W\d_]))[^;]*",  # [1, S. 12]
     re.IGNORECASE,
 )
 _THOUSANDS = re.compile(r"\s*\d{1,3}(?:,\d{3})+\s*")

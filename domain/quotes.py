@@ -4,7 +4,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from math import log
+from math import log, sqrt
 
 from domain import sentences
 from domain.terms import chunk_terms
@@ -121,7 +121,7 @@ class _Prepared:
 
     def _score(self, sentence: _Sentence, wanted: dict[str, float]) -> float:
         shared = sum(weight for term, weight in wanted.items() if term in sentence.terms)
-        return round(shared / (8 + len(sentence.terms)) ** 0.25, 9)
+        return round(shared / sqrt(sqrt(8 + len(sentence.terms))), 9)
 
 
 @lru_cache(maxsize=64)

@@ -25,17 +25,22 @@ _MONTH = re.compile(
     r"dezember|jahrhundert|jahrtausend|jhd?)s?",
     re.IGNORECASE,
 )
+_BEGIN = r"(?:\A|[\s(\[„“\"'/])"
 _ABBREVIATION = re.compile(
-    r"(?:\A|[\s(\[„“\"'/])(?:"
+    rf"{_BEGIN}(?:"
     r"z\.\s?B|d\.\s?h|i\.\s?d\.\s?R|u\.\s?a|o\.\s?ä|s\.\s?o|s\.\s?u|v\.\s?a|i\.\s?V|i\.\s?S|"
-    r"[Aa]bs|[Aa]rt|[Nn]r|[Nn]rn|[Zz]iff|[Rr]n|[Rr]z|[Kk]ap|[Bb]d|[Bb]de|[Aa]bb|[Tt]ab|[Aa]nm|"
-    r"[Hh]rsg|[Aa]ufl|[Vv]gl|[Ss]og|[Gg]gf|[Ee]vtl|[Bb]zw|[Cc]a|[Ii]nkl|[Ee]xkl|[Zz]zgl|[Bb]etr|"
-    r"[Gg]em|[Ee]inschl|[Ee]ntspr|[Mm]ax|[Mm]in|[Mm]ind|[Dd]r|[Pp]rof|[Dd]ipl|[Ii]ng|[Ff]r|[Hh]r|"
-    r"[Ss]t|[Gg]eb|[Gg]est|v|S|Mio|Mrd|Tsd|lt|Fn|Std|Tel|"
-    r"[Ff]igs?|[Nn]os?|[Ee]qs?|[Ss]ecs?|[Cc]h|[Vv]ol|pp?|[Cc]f|vs|e\.\s?g|i\.\s?e|al|approx|"
-    r"Mr|Mrs|Ms|Gen|Col|Sen|Rep|Jr|Sr"
+    r"[Hh]rsg|[Vv]gl|[Ss]og|[Gg]gf|[Ee]vtl|[Bb]zw|[Cc]a|[Ii]nkl|[Ee]xkl|[Zz]zgl|[Bb]etr|[Gg]em|"
+    r"[Ee]inschl|[Ee]ntspr|[Dd]r|[Pp]rof|[Dd]ipl|[Ii]ng|[Ff]r|[Hh]r|[Ss]t|[Gg]eb|[Gg]est|"
+    r"[Cc]f|vs|e\.\s?g|i\.\s?e|et\sal|approx|Mr|Mrs|Ms|Gen|Col|Sen|Rep"
     r")\.\s*\Z"
 )
+"""Something always follows these."""
+_BEFORE_NUMBER = re.compile(
+    rf"{_BEGIN}(?:[Aa]bs|[Aa]rt|[Nn]rn?|[Zz]iff|[Rr][nz]|[Kk]ap|[Bb]de?|[Aa]bb|[Tt]ab|[Aa]nm|[Aa]ufl|"
+    r"[Mm]ax|[Mm]in|[Mm]ind|Fn|Tel|[Ff]igs?|[Nn]os?|[Ee]qs?|[Ss]ecs?|[Cc]h|[Vv]ol|[Pp]p?|S|v"
+    r")\.\s*\Z"
+)
+"""These belong to a number behind them."""
 _WORD = re.compile(r"\w+")
 _TAIL = 32
 """Code points of a piece that are looked at to see whether it really ends a sentence."""
@@ -92,6 +97,8 @@ def _goes_on(paragraph: str, first: int, cut: int, language: str) -> bool:
     """
     tail = paragraph[max(first, cut - _TAIL) : cut]
     if _ABBREVIATION.search(tail):
+        return True
+    if paragraph[cut : cut + 1].isdigit() and _BEFORE_NUMBER.search(tail):
         return True
     if language != "de" or not (ordinal := _ORDINAL.search(tail)):
         return False

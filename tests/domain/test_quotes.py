@@ -4,6 +4,7 @@ import json
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -145,5 +146,5 @@ def test_the_quote_holds_the_answer_of_real_questions(language: str, least: floa
     assert right / len(questions) >= least
 
 
-def rows(path: Path) -> list[dict[str, str]]:
+def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -23,6 +23,7 @@ def sentences(text: str, language: str) -> list[str]:
         ("de", ["Es sind ca. 5 m, z. B. hier.", "Gut."]),
         ("de", ["(1) Die Würde ist unantastbar.", "Sie zu achten ist Pflicht."]),
         ("en", ["See Fig. 3 and No. 5 of Smith et al. 2001.", "It ends."]),
+        ("en", ["He said no.", "Then he left in 5 min.", "She stayed."]),
         ("en", ["Mr. Smith went to St. Louis.", "He left."]),
         ("ja", ["これは本です。", "それはペンです。"]),
     ],

@@ -24,6 +24,9 @@ _FEWEST_PAIRS = 60
 _MOST_BITS = 5.0
 _SPREAD = 7.0
 """Bits by which the mean of one pair may stray; that of n pairs by this over sqrt(n)."""
+_DOUBTFUL_BITS = 4.7
+_SHIFT_GAIN = 1.0
+"""Bits by which another shift of the alphabet must be better to prove that the text is shifted."""
 _UNKNOWN_PAIR = 12.0
 """Bits of a pair with a letter that no alphabet here has."""
 _MOST_ACCENTED = 0.6
@@ -79,14 +82,18 @@ def judge(raw: str) -> Legibility:
     return Legibility(verdict, visible, share)
 
 
+_KINDS = {"L": "letter", "M": "letter", "N": "digit", "P": "punctuation"}
+
+
 @cache
 def _kind(character: str) -> str:
     category = unicodedata.category(character)
     if character in "\t\n\r\ufffe" or category[0] == "Z" or category == "Cf":
         return "blank"
-    return {"L": "letter", "M": "letter", "N": "digit", "P": "punctuation"}.get(
-        category[0], "other"
-    )
+    # Signs of currency and arithmetic belong to numbers as digits and punctuation do.
+    if category in ("Sc", "Sm", "Sk"):
+        return "punctuation"
+    return _KINDS.get(category[0], "other")
 
 
 def _garbled_letters(raw: str, characters: Counter[str]) -> int:
@@ -103,9 +110,9 @@ def _garbled_letters(raw: str, characters: Counter[str]) -> int:
         if by_script[script] >= _FEWEST_CHARACTERS:
             odd = common[script] < _LEAST_COMMON * by_script[script]
             garbled += by_script[script] if odd else 0
-    surprises = _surprises(raw)
+    strange = _garbled_alphabets(raw)
     for script in ALPHABETS:
-        if surprises.get(script, 0.0) > 0 or (script == "LATIN" and _is_mojibake(characters)):
+        if script in strange or (script == "LATIN" and _is_mojibake(characters)):
             garbled += by_script[script]
     return garbled
 
@@ -176,22 +183,38 @@ def _bits() -> dict[tuple[str, str], float]:
     return found
 
 
-def _surprises(raw: str) -> dict[str, float]:
-    """By alphabet: bits by which its letter pairs are stranger than a language's may be.
+def _garbled_alphabets(raw: str) -> set[str]:
+    """The alphabets whose letter pairs are stranger than a language's may be.
 
     Words of three letters and more count; alphabets with too few pairs to tell are left out.
     """
     words = " ".join(_WORD.findall(raw)).translate(_FOLD)
-    bits = _bits()
-    total: dict[str, float] = defaultdict(float)
-    pairs: Counter[str] = Counter()
+    pairs: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for (before, letter), count in Counter(pairwise(" " + words)).items():
         script = _ALPHABET_OF.get(letter) or _ALPHABET_OF.get(before)
         if script and letter != " ":
-            total[script] += count * bits.get((before, letter), _UNKNOWN_PAIR)
-            pairs[script] += count
-    return {
-        script: total[script] / count - _MOST_BITS - _SPREAD / sqrt(count)
-        for script, count in pairs.items()
-        if count >= _FEWEST_PAIRS
-    }
+            pairs[script][before, letter] = count
+    return {script for script, counts in pairs.items() if _is_strange(script, counts)}
+
+
+def _is_strange(script: str, pairs: Counter[tuple[str, str]]) -> bool:
+    total = pairs.total()
+    if total < _FEWEST_PAIRS:
+        return False
+    bits = _mean_bits(pairs)
+    if bits > _MOST_BITS + _SPREAD / sqrt(total):
+        return True
+    return bits > _DOUBTFUL_BITS and any(
+        _mean_bits(_shifted(pairs, ALPHABETS[script], by)) < bits - _SHIFT_GAIN
+        for by in range(1, len(ALPHABETS[script]))
+    )
+
+
+def _mean_bits(pairs: Counter[tuple[str, str]]) -> float:
+    bits = _bits()
+    return sum(bits.get(pair, _UNKNOWN_PAIR) * n for pair, n in pairs.items()) / pairs.total()
+
+
+def _shifted(pairs: Counter[tuple[str, str]], alphabet: str, by: int) -> Counter[tuple[str, str]]:
+    table = dict(zip(alphabet, alphabet[by:] + alphabet[:by], strict=True))
+    return Counter({(table.get(a, a), table.get(b, b)): n for (a, b), n in pairs.items()})

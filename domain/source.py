@@ -51,7 +51,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SkippedPage:
-    """A page that gave no passage, and why, in one clause a person understands."""
+    """A page that gave no passage, or not its real content, and why, in one clause for a person."""
 
     page: int
     reason: str

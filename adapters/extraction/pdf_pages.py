@@ -119,8 +119,10 @@ class PdfFile:
         if verdict is not Verdict.LEGIBLE:
             return PageText(number, "", verdict.value)
         text = clean_page(raw)
+        if not text.strip():
+            return PageText(number, "", Verdict.EMPTY)
         if self._is_dynamic_form and len(text) < _LONGEST_PLACEHOLDER and "Adobe" in text:
-            return PageText(number, "", "form")
+            return PageText(number, text, "form")
         return PageText(number, text)
 
     @cached_property

@@ -19,6 +19,10 @@ _SHARED_BY_SMALLER, _SHARED_BY_LARGER = 0.5, 0.25
 """Shares of their heights that neighbours in one line have in common."""
 _WIDEST_GAP = 3
 """In heights of the line: more is the next column."""
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+"""PDFium counts two for each of these, as UTF-16 does."""
+_RUNS = 8
+"""Runs of one line that a later one may adjoin: writing directions alternate, seldom more."""
 _LINE_END = re.compile(r"[\n\r\ufffe\x02]")
 _GRID = 1_000_000
 """PDFium maps page points to whole pixels: of a picture this wide and high."""
@@ -124,7 +128,8 @@ def located(
         for before, index in zip([*wanted[:1], *wanted], wanted, strict=False):
             if _LINE_END.search(raw, before, index):
                 pieces.append([])
-            if box := _glyph_box(loaded, index):
+            beyond_bmp = len(_ASTRAL.findall(raw, 0, index))
+            if box := _glyph_box(loaded, index + beyond_bmp):
                 pieces[-1].append(box)
     finally:
         file.close(loaded)
@@ -177,7 +182,7 @@ def _lines(boxes: list[_Line], *, sideways: bool) -> list[_Line]:
         before = box
     joined: list[_Line] = []
     for line in lines:
-        near = next((one for one in joined if one.adjoins(line, sideways=sideways)), None)
+        near = next((one for one in joined[-_RUNS:] if one.adjoins(line, sideways=sideways)), None)
         if near:
             near.take_in(line)
         else:

@@ -19,7 +19,7 @@ _FILES_A_PROCESS = 200
 _STOPPED = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _SLOW = "Reading this file took too long. Split it, or save it anew, and upload that."
 _CRASHED = (
-    "This file makes its reader crash (signal {signal}): it is damaged, or needs too much memory."
+    "This file makes its reader crash ({cause}): it is damaged, or needs too much memory."
     " Open it in another program, save it anew, and upload that."
 )
 
@@ -31,13 +31,20 @@ class Crashed(Exception):
         super().__init__(status)
         self.status = status
 
+    @property
+    def for_good(self) -> bool:
+        """True where a second attempt would only take as long."""
+        return self.status == -signal.SIGXCPU
+
     def verdict(self) -> Unreadable | Unavailable:
-        """What to tell after a second time."""
-        if self.status == -signal.SIGXCPU:
+        """What to tell of it."""
+        if self.for_good:
             return Unreadable(_SLOW)
         if -self.status in _STOPPED:
             return Unavailable("Reading was stopped from outside. Try again.")
-        return Unreadable(_CRASHED.format(signal=-self.status))
+        ended = self.status < 0
+        cause = f"signal {-self.status}" if ended else f"exit status {self.status}"
+        return Unreadable(_CRASHED.format(cause=cause))
 
 
 class _Child:
@@ -104,14 +111,23 @@ class _Child:
         return reply
 
     @property
+    def pid(self) -> int:
+        """Its process id, which is its session's too."""
+        return self._process.pid
+
+    @property
     def fit(self) -> bool:
         """True where it may serve another file."""
         return self._process.returncode is None and self.served < _FILES_A_PROCESS
 
-    async def kill(self) -> None:
-        """End it and everything it started."""
+    def stop(self) -> None:
+        """Send it, and everything it started, to its end."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
+
+    async def kill(self) -> None:
+        """End it and everything it started. Nobody may be waiting for its reply."""
+        self.stop()
         if self._process.stdin is not None:
             self._process.stdin.close()
         if self._process.stdout is not None:
@@ -133,6 +149,7 @@ class PdfProcesses:
         self._turns = asyncio.Semaphore(size)
         self._idle: list[_Child] = []
         self._all: set[_Child] = set()
+        self._closed = False
 
     async def ask(self, request: wire.Request) -> AsyncGenerator[wire.Reply, None]:
         """Every reply to `request`. Cancelling the task, or closing this, ends the process.
@@ -167,6 +184,8 @@ class PdfProcesses:
     async def _child(self) -> AsyncIterator[_Child]:
         """A process for one request; kept afterwards if the request came to its end."""
         async with self._turns:
+            if self._closed:
+                raise Unavailable("Reading has been shut down. Try again.")
             child = self._idle.pop() if self._idle else await _Child.start()
             self._all.add(child)
             kept = False
@@ -180,8 +199,17 @@ class PdfProcesses:
                     self._all.discard(child)
                     await child.kill()
 
+    @property
+    def pids(self) -> list[int]:
+        """The running processes."""
+        return [child.pid for child in self._all]
+
     async def aclose(self) -> None:
-        """End every process."""
-        self._idle.clear()
-        while self._all:
-            await self._all.pop().kill()
+        """End every process. Who is waiting for one gets `Unavailable`."""
+        self._closed = True
+        for child in self._all:
+            child.stop()
+        while self._idle:
+            child = self._idle.pop()
+            self._all.discard(child)
+            await child.kill()

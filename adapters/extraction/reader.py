@@ -24,7 +24,10 @@ _REASONS: dict[str, str] = {
     Verdict.EMPTY: "has no text layer",
     Verdict.CODES: "has a text layer of symbols or glyph codes, not of letters",
     Verdict.GARBLED: "has a text layer whose letters are scrambled",
-    "form": "is the placeholder of a form that only Adobe Reader fills in",
+    "form": (
+        "is only the placeholder of a dynamic form (XFA): to read its content, open it in Adobe"
+        " Reader, print it to a new PDF, and upload that"
+    ),
     "broken": "cannot be opened",
 }
 _WAYS_OUT: dict[str, str] = {
@@ -42,11 +45,6 @@ _WAYS_OUT: dict[str, str] = {
         f'Capture mode "{CaptureMode.TEXT}" reads the text layer alone, and in this one the letters'
         " are scrambled, however right the page looks. Upload a version made by its original"
         " program, or run text recognition on it first."
-    ),
-    "form": (
-        "This PDF is a dynamic form (XFA) whose content only Adobe Reader shows; capture mode"
-        f' "{CaptureMode.TEXT}" cannot read it. Open it there, print it to a new PDF, and upload'
-        " that."
     ),
     "broken": (
         "This PDF is damaged; capture mode"
@@ -105,7 +103,9 @@ class FileReader:
         """What `attempt` returns; where its process was lost, what a second one does."""
         try:
             return await attempt()
-        except Crashed:
+        except Crashed as first:
+            if first.for_good:
+                raise first.verdict() from first
             try:
                 return await attempt()
             except Crashed as again:
@@ -139,7 +139,7 @@ class FileReader:
                     if page.problem:
                         problems[page.problem] += 1
                         skipped.append(SkippedPage(page.page, _REASONS[page.problem]))
-                    else:
+                    if page.text:
                         passages.append(Passage(len(passages), page.page, page.text))
                 if monotonic() - reported >= _REPORT_S:
                     await on_page(reply.pages[-1].page, reply.total)
@@ -152,6 +152,8 @@ class FileReader:
 def _nothing(pages: int, problems: Counter[str]) -> str:
     """Why a PDF gave no text at all, and the way out."""
     worst = problems.most_common(1)[0][0]
-    counts = "Its one page" if pages == 1 else f"None of its {pages} pages"
-    what = "has no legible text" if pages == 1 else "has a legible text"
-    return f"{counts} {what}. {_WAYS_OUT[worst]}"
+    what = "text layer" if problems.keys() == {Verdict.EMPTY} else "legible text layer"
+    head = (
+        f"Its one page has no {what}" if pages == 1 else f"None of its {pages} pages has a {what}"
+    )
+    return f"{head}. {_WAYS_OUT[worst]}"

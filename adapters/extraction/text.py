@@ -77,7 +77,7 @@ def utf16_without_mark(content: bytes) -> str | None:
     """The UTF-16 that `content` looks like: nearly all its NUL bytes are on one side."""
     sample = content[: _SAMPLE_BYTES - _SAMPLE_BYTES % 2]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
-    least = max(1, len(sample) // 2 // 10)
+    least = max(2, len(sample) // 2 // 10)
     if odd >= least and even * 20 <= odd:
         return "utf-16-le"
     if even >= least and odd * 20 <= even:
@@ -104,8 +104,8 @@ def _looks_western(content: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     beyond = [character for character in text if not character.isascii()]
-    letters = sum(map(str.isalpha, text))
-    return 2 * len(beyond) < letters and _WESTERN.issuperset(beyond)
+    accented, letters = sum(map(str.isalpha, beyond)), sum(map(str.isalpha, text))
+    return 2 * accented <= letters and _WESTERN.issuperset(beyond)
 
 
 def _telling_part(content: bytes) -> bytes:

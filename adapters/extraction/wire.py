@@ -44,7 +44,11 @@ Request = ReadPdf | ReadText | Draw | Locate
 
 
 class PageText(msgspec.Struct, array_like=True):
-    """A page's text through the gate, or why it has none: a `Verdict`, "form" or "broken"."""
+    """A page's text through the gate, and what is wrong with it, if anything.
+
+    `problem` is a `Verdict` or "broken" (then there is no text), or "form" (then the text is a
+    placeholder's).
+    """
 
     page: int
     text: str

@@ -13,7 +13,9 @@ anything = st.text(
     st.one_of(
         st.characters(codec=None),
         st.sampled_from("ab é\u0301\u0323\u200d\u200c\u00ad\r\n\x00\x02\ufffe\ufb01\ufefb\u0628"),
-        st.sampled_from("\ud800\udfff\u1100\u1161\u11a8\u09c7\u09be\u304b\u3099\u2126\u2f00\U0001f469"),
+        st.sampled_from(
+            "\ud800\udfff\u1100\u1161\u11a8\u09c7\u09be\u304b\u3099\u2126\u2f00\U0001f469"
+        ),
     ),
     max_size=60,
 )
@@ -90,7 +92,8 @@ def test_the_origin_of_a_word_after_everything_that_changes() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["Z" + "\u0301\u0323" * 500, "\u200d", "\u200dب", "\ufffe", "A\ufffeund ", "か\u3099", "\r"]
+    "piece",
+    ["Z" + "\u0301\u0323" * 500, "\u200d", "\u200dب", "\ufffe", "A\ufffeund ", "か\u3099", "\r"],
 )
 def test_time_is_linear(piece: str) -> None:
     started = time.perf_counter()

@@ -14,6 +14,7 @@ BelegError
 ├── ModelError               a model call went wrong
 │   ├── ModelUnavailable     may work later: retried
 │   ├── ModelRefused         will not work later: bad key, unknown model, bad request
+│   ├── AnswerTooLong        whole as far as the model's limit goes
 │   ├── ModelCut             the answer broke off; what arrived was paid for
 │   └── ModelAnswerInvalid   an answer that cannot be used; it was paid for
 └── Unavailable              a part of the product is not ready; try again
@@ -153,6 +154,12 @@ class ModelRefused(ModelError):
     """The model's provider refuses the request. Check the key and the model's name."""
 
     code = "model_refused"
+
+
+class AnswerTooLong(ModelError):
+    """The answer reached the model's limit and breaks off."""
+
+    code = "answer_too_long"
 
 
 class ModelCut(ModelError):

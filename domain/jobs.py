@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-QUEUES = ("ingest", "maintenance")
+QUEUES = ("ingest",)
 
 
 @dataclass(frozen=True, slots=True)

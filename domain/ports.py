@@ -29,6 +29,18 @@ class Clock(Protocol):
         ...
 
 
+class PasswordHasher(Protocol):
+    """Slow hashes of passwords. Blocking: call it in a thread."""
+
+    def hash(self, password: str) -> str:
+        """A salted hash that `verify` accepts."""
+        ...
+
+    def verify(self, hashed: str | None, password: str) -> bool:
+        """True where they belong together; None takes as long and is always False."""
+        ...
+
+
 class Wakeup(Protocol):
     """Something that gets set when there may be news; whoever waits clears it."""
 

@@ -83,9 +83,7 @@ class Accounts(Protocol):
         """Remember a token."""
         ...
 
-    async def tokens(
-        self, user_id: UserId, *, limit: int, after: UUID | None
-    ) -> Page[ApiToken]:
+    async def tokens(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[ApiToken]:
         """That user's tokens, oldest first."""
         ...
 
@@ -107,9 +105,7 @@ class Notebooks(Protocol):
 
     async def get(self, notebook_id: NotebookId, user_id: UserId) -> Notebook | None: ...
 
-    async def page(
-        self, user_id: UserId, *, limit: int, after: UUID | None
-    ) -> Page[Notebook]:
+    async def page(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[Notebook]:
         """That user's notebooks, newest first."""
         ...
 
@@ -131,6 +127,19 @@ class Notebooks(Protocol):
 
     async def unlink(self, notebook_id: NotebookId, source_id: SourceId) -> bool:
         """Take a source out; False where it was not in."""
+        ...
+
+    async def has_ready(
+        self,
+        notebook_id: NotebookId,
+        source_ids: Sequence[SourceId] | None,
+        about: SourceId | None,
+    ) -> bool:
+        """True where a search with that scope has a ready source to look into."""
+        ...
+
+    async def documents(self, notebook_id: NotebookId) -> list[tuple[str, str]]:
+        """(kind, title) of its ready sources, in the order they were added."""
         ...
 
     async def languages(self, notebook_id: NotebookId) -> tuple[str, ...]:
@@ -157,9 +166,7 @@ class Sources(Protocol):
         """A notebook's sources, in the order they were added."""
         ...
 
-    async def of_owner(
-        self, user_id: UserId, *, limit: int, after: UUID | None
-    ) -> Page[Source]:
+    async def of_owner(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[Source]:
         """A library, oldest first."""
         ...
 
@@ -207,9 +214,7 @@ class Sources(Protocol):
         """Write a new version with its passages, and make the source ready with it."""
         ...
 
-    async def passages(
-        self, version_id: VersionId, *, page: int | None = None
-    ) -> list[Passage]:
+    async def passages(self, version_id: VersionId, *, page: int | None = None) -> list[Passage]:
         """A version's passages in order, or those of one page."""
         ...
 
@@ -217,6 +222,10 @@ class Sources(Protocol):
 
     async def delete(self, source_id: SourceId) -> None:
         """Remove its rows, and blank what answers kept of its text."""
+        ...
+
+    async def needs_blob(self, owner_id: UserId, sha256: bytes) -> bool:
+        """True where an entry of that library is read from these bytes."""
         ...
 
     async def stalled(self) -> list[tuple[SourceId, int]]:
@@ -346,6 +355,14 @@ class Answers(Protocol):
 class Ledger(Protocol):
     """One row per model call, and the credit it draws on."""
 
+    async def require(self, user_id: UserId, amount: Decimal) -> None:
+        """Check that credit covers so many USD, before any of it is spent.
+
+        Raises:
+            OutOfCredit: it does not.
+        """
+        ...
+
     async def open(self, intent: Intent, lease_until: datetime) -> None:
         """Write a call before it is made and reserve its bound.
 
@@ -362,12 +379,13 @@ class Ledger(Protocol):
         """
         ...
 
-    async def abandon(self, source_id: SourceId | None = None) -> None:
+    async def abandon(
+        self, *, source_id: SourceId | None = None, answer_id: AnswerId | None = None
+    ) -> None:
         """Mark calls whose process died as `unknown`, charged at their bound.
 
-        Args:
-            source_id: the calls of this source that are in flight; None for every call whose
-                lease has run out.
+        Those in flight for the source or the answer; without either, every call whose lease has
+        run out.
         """
         ...
 
@@ -407,9 +425,7 @@ class Idempotency(Protocol):
         """
         ...
 
-    async def remember(
-        self, user_id: UserId, key: str, body_hash: bytes, resource: str
-    ) -> None:
+    async def remember(self, user_id: UserId, key: str, body_hash: bytes, resource: str) -> None:
         """Keep what a request made; a second request with the same key waits for the first."""
         ...
 

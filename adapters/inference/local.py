@@ -14,6 +14,9 @@ from domain.errors import ModelAnswerInvalid, ModelRefused, ModelUnavailable
 from domain.ports import Embedded
 from domain.usage import TokenUsage
 
+LOCAL_MODEL = "multilingual-e5-small"
+LOCAL_DIMENSION = 384
+
 _SHORT = 600
 """Code points up to which a text takes the lane of questions: a sentence, not a chunk."""
 _LONGEST = 30_000
@@ -49,12 +52,12 @@ class LocalEmbedder:
     @property
     def model(self) -> str:
         """As in the price list and the embedding set."""
-        return "multilingual-e5-small"
+        return LOCAL_MODEL
 
     @property
     def dimension(self) -> int:
         """Length of every vector."""
-        return 384
+        return LOCAL_DIMENSION
 
     @property
     def max_batch_items(self) -> int:

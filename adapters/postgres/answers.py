@@ -10,6 +10,7 @@ import msgspec
 from sqlalchemy import Row
 
 from adapters.postgres.rows import Store, page_of
+from domain.channels import ANSWER_APPENDED, ANSWER_STOPPED
 from domain.conversation import (
     Answer,
     AnswerEvent,
@@ -25,11 +26,6 @@ from domain.errors import Problem
 from domain.ids import AnswerId, NotebookId, UserId
 from domain.retrieval import Hit
 from domain.stores import Page
-
-APPENDED = "answer_appended"
-"""The channel that names an answer with new events."""
-STOPPED = "answer_stopped"
-"""The channel that names an answer somebody wants to stop."""
 
 _EVENTS = "select id, event, data from answer_events where answer_id = :id and id > :after"
 
@@ -119,7 +115,7 @@ class PostgresAnswers(Store):
 
     async def count_since(self, notebook_id: NotebookId, since: datetime) -> int:
         # The lock makes the count true until commit, so that two tabs cannot pass a quota of one.
-        await self._run("select from notebooks where id = :id for no key update", id=notebook_id)
+        await self._run("select 1 from notebooks where id = :id for no key update", id=notebook_id)
         row = await self._one(
             "select count(*) as asked from answers"
             " where notebook_id = :id and created_at >= :since",
@@ -202,13 +198,13 @@ class PostgresAnswers(Store):
             await self._run(
                 "with written as (insert into answer_events (answer_id, id, event, data)"
                 " select :answer_id, * from unnest(cast(:ids as int[]), cast(:events as text[]),"
-                " cast(:data as jsonb[])))"
+                " cast(:data as jsonb[])) on conflict do nothing)"
                 " select pg_notify(:channel, cast(:answer_id as text))",
                 answer_id=answer_id,
                 ids=[event.id for event in events],
                 events=[event.kind.value for event in events],
                 data=[msgspec.json.encode(event.data).decode() for event in events],
-                channel=APPENDED,
+                channel=ANSWER_APPENDED,
             )
         return bool(row.stop_requested)
 
@@ -242,7 +238,7 @@ class PostgresAnswers(Store):
             " where id = :id and status = 'streaming' returning id)"
             " select pg_notify(:channel, cast(id as text)) from asked",
             id=answer_id,
-            channel=STOPPED,
+            channel=ANSWER_STOPPED,
         )
 
     async def abandoned(self) -> list[Answer]:

@@ -40,7 +40,7 @@ class PostgresIndex(Store):
 
     async def is_empty(self, set_id: int) -> bool:
         row = await self._one(
-            "select from chunk_vectors where set_id = :set_id limit 1", set_id=set_id
+            "select 1 from chunk_vectors where set_id = :set_id limit 1", set_id=set_id
         )
         return row is None
 

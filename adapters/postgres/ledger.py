@@ -42,8 +42,26 @@ def _usage_row(row: Row[Any]) -> UsageRow:
     )
 
 
+def _uncovered(amount: Decimal) -> OutOfCredit:
+    return OutOfCredit(
+        f"This may cost up to {amount.normalize():f} USD, more than your credit covers."
+        " Ask the admin for more."
+    )
+
+
 class PostgresLedger(Store):
     """The `Ledger` port."""
+
+    async def require(self, user_id: UserId, amount: Decimal) -> None:
+        if not amount:
+            return
+        row = await self._one(
+            "select 1 from users where id = :id and credit - reserved >= :amount",
+            id=user_id,
+            amount=amount,
+        )
+        if row is None:
+            raise _uncovered(amount)
 
     async def open(self, intent: Intent, lease_until: datetime) -> None:
         reserved = intent.price.cost(intent.bound)
@@ -55,10 +73,7 @@ class PostgresLedger(Store):
                 id=intent.user_id,
             )
             if not held.rowcount:
-                raise OutOfCredit(
-                    f"This call may cost up to {reserved.normalize():f} USD, more than your"
-                    " credit covers. Ask the admin for more."
-                )
+                raise _uncovered(reserved)
         await self._run(
             "insert into model_calls (id, user_id, kind, model, status, notebook_id, source_id,"
             " answer_id, input_tokens, output_tokens, estimated, input_price, output_price,"
@@ -113,17 +128,21 @@ class PostgresLedger(Store):
                 id=row.user_id,
             )
 
-    async def abandon(self, source_id: SourceId | None = None) -> None:
+    async def abandon(
+        self, *, source_id: SourceId | None = None, answer_id: AnswerId | None = None
+    ) -> None:
         await self._run(
             "with dead as (update model_calls set status = 'unknown', cost = reserved,"
             " settled_at = now() where status = 'pending' and case"
-            " when cast(:source_id as uuid) is null then lease_until < now()"
-            " else source_id = :source_id end returning user_id, reserved),"
+            " when cast(:source_id as uuid) is not null then source_id = :source_id"
+            " when cast(:answer_id as uuid) is not null then answer_id = :answer_id"
+            " else lease_until < now() end returning user_id, reserved),"
             " owed as (select user_id, sum(reserved) as amount from dead group by user_id)"
             " update users u set reserved = u.reserved - owed.amount,"
             " credit = greatest(u.credit - owed.amount, 0) from owed"
             " where u.id = owed.user_id and owed.amount > 0",
             source_id=source_id,
+            answer_id=answer_id,
         )
 
     async def rows(

@@ -1,5 +1,6 @@
 """Notebook rows and the links of sources into them."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -87,7 +88,7 @@ class PostgresNotebooks(Store):
 
     async def link(self, notebook_id: NotebookId, source_id: SourceId, *, most: int) -> None:
         # The lock makes the count below true until commit.
-        await self._run("select from notebooks where id = :id for update", id=notebook_id)
+        await self._run("select 1 from notebooks where id = :id for update", id=notebook_id)
         row = await self._one(
             "select count(*) as linked, coalesce(bool_or(source_id = :source_id), false) as known"
             " from notebook_sources where notebook_id = :id",
@@ -116,6 +117,31 @@ class PostgresNotebooks(Store):
             source_id=source_id,
         )
         return bool(result.rowcount)
+
+    async def has_ready(
+        self,
+        notebook_id: NotebookId,
+        source_ids: Sequence[SourceId] | None,
+        about: SourceId | None,
+    ) -> bool:
+        row = await self._one(
+            "select 1 from notebook_sources l join sources s on s.id = l.source_id"
+            " where l.notebook_id = :id and s.status = 'ready'"
+            " and (cast(:source_ids as uuid[]) is null or s.id = any(cast(:source_ids as uuid[])))"
+            " and (cast(:about as uuid) is null or s.id = :about) limit 1",
+            id=notebook_id,
+            source_ids=None if source_ids is None else list(source_ids),
+            about=about,
+        )
+        return row is not None
+
+    async def documents(self, notebook_id: NotebookId) -> list[tuple[str, str]]:
+        rows = await self._all(
+            "select s.kind, s.title from notebook_sources l join sources s on s.id = l.source_id"
+            " where l.notebook_id = :id and s.status = 'ready' order by l.added_at, s.id",
+            id=notebook_id,
+        )
+        return [(row.kind, row.title) for row in rows]
 
     async def languages(self, notebook_id: NotebookId) -> tuple[str, ...]:
         rows = await self._all(

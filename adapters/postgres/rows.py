@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from domain.stores import Page
 
 T = TypeVar("T")
-_NOTHING = text("select")
+_NOTHING = text("select 1")
 
 
 def statement(name: str) -> TextClause:

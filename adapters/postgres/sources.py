@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from adapters.postgres.rows import Store, page_of
+from domain.channels import SOURCE_CHANGED
 from domain.errors import Problem
 from domain.ids import NotebookId, SourceId, UserId, VersionId
 from domain.jobs import INGEST_SOURCE
@@ -22,9 +23,6 @@ from domain.source import (
     Stage,
 )
 from domain.stores import Page
-
-CHANGED = "source_changed"
-"""The channel that names a source whose status or progress changed."""
 
 _SOURCE = """
 select s.*, v.language, v.pages, v.words, coalesce(v.chunk_count, 0) as chunk_count, v.skipped
@@ -135,7 +133,7 @@ class PostgresSources(Store):
 
     async def still_mine(self, source_id: SourceId, attempt: int) -> bool:
         row = await self._one(
-            "select from sources where id = :id and attempt = :attempt"
+            "select 1 from sources where id = :id and attempt = :attempt"
             " and status = 'processing' for share",
             id=source_id,
             attempt=attempt,
@@ -258,6 +256,14 @@ class PostgresSources(Store):
         await self._run("delete from sources where id = :id", id=source_id)
         await self._tell(source_id)
 
+    async def needs_blob(self, owner_id: UserId, sha256: bytes) -> bool:
+        row = await self._one(
+            "select 1 from sources where owner_id = :owner_id and sha256 = :sha256 limit 1",
+            owner_id=owner_id,
+            sha256=sha256,
+        )
+        return row is not None
+
     async def stalled(self) -> list[tuple[SourceId, int]]:
         rows = await self._all(
             "select s.id, s.attempt from sources s where s.status in ('queued', 'processing')"
@@ -271,4 +277,4 @@ class PostgresSources(Store):
         return [(row.id, row.attempt) for row in rows]
 
     async def _tell(self, source_id: SourceId) -> None:
-        await self._run("select pg_notify(:channel, :id)", channel=CHANGED, id=str(source_id))
+        await self._run("select pg_notify(:channel, :id)", channel=SOURCE_CHANGED, id=str(source_id))

@@ -15,6 +15,7 @@ from adapters.postgres.jobs import PostgresJobs
 from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.notebooks import PostgresNotebooks
 from adapters.postgres.sources import PostgresSources
+from domain.errors import Unavailable
 
 
 class PostgresStores:
@@ -43,3 +44,12 @@ class PostgresUnitOfWork:
         with translated_errors():
             async with self.engine.begin() as connection:
                 yield PostgresStores(connection)
+
+    async def is_ready(self) -> bool:
+        """True where the database answers."""
+        try:
+            async with self() as tx:
+                await tx.index.active_set()
+        except Unavailable:
+            return False
+        return True

@@ -1,0 +1,88 @@
+"""The Litestar app: routes, handlers of errors, lifespan."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
+from litestar import Litestar, Router
+from litestar.datastructures import State
+from litestar.di import Provide
+from litestar.exceptions import HTTPException
+from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import SwaggerRenderPlugin
+
+from app.bootstrap import services
+from app.services import Services
+from app.errors import on_beleg_error, on_http_error, on_unexpected
+from app.log import set_up_logs
+from app.periodic import reaping
+from app.routes import accounts_api, health, notebooks_api, questions_api, sources_api
+from app.runs import Runs
+from app.security import provide_user
+from app.settings import Settings, read_settings
+from domain.errors import BelegError
+
+log = structlog.get_logger()
+
+
+def create_app(settings: Settings | None = None) -> Litestar:
+    """The app; its database and models open when it starts."""
+    settings = settings or read_settings()
+    set_up_logs()
+    api = Router(
+        "/api/v1",
+        route_handlers=[
+            accounts_api.router,
+            notebooks_api.router,
+            sources_api.router,
+            questions_api.router,
+        ],
+    )
+
+    @asynccontextmanager
+    async def lifespan(app: Litestar) -> AsyncIterator[None]:
+        async with services(settings) as wired, reaping(wired):
+            for notice in wired.notices:
+                log.warning("notice", text=notice)
+            if settings.beleg_local:
+                # Made before anybody can sign up, so that the person at the machine is the admin.
+                await wired.accounts.local_user()
+            app.state.services = wired
+            app.state.runs = Runs(wired)
+            try:
+                yield
+            finally:
+                await app.state.runs.close()
+
+    return Litestar(
+        route_handlers=[health.router, api],
+        lifespan=[lifespan],
+        dependencies={
+            "services": Provide(_services, sync_to_thread=False),
+            "runs": Provide(_runs, sync_to_thread=False),
+            "user": Provide(provide_user),
+        },
+        exception_handlers={
+            BelegError: on_beleg_error,
+            HTTPException: on_http_error,
+            Exception: on_unexpected,
+        },
+        openapi_config=OpenAPIConfig(
+            title="Beleg",
+            version="0.1.0",
+            path="/api/v1/docs",
+            render_plugins=[SwaggerRenderPlugin()],
+        ),
+        logging_config=None,
+        debug=False,
+    )
+
+
+def _services(state: State) -> Services:
+    wired: Services = state.services
+    return wired
+
+
+def _runs(state: State) -> Runs:
+    runs: Runs = state.runs
+    return runs

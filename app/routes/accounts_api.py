@@ -1,0 +1,132 @@
+"""Accounts, tokens, the signed-in account and its usage, as JSON."""
+
+from datetime import UTC, datetime, time
+
+from litestar import Response, Router, delete, get, patch, post
+from litestar.params import Parameter
+from typing import Annotated
+
+from app.services import Services
+from app.requests import Cursor, Limit, cursor_id, list_body, path_id, period
+from app.security import provide_user_or_none
+from app.structs import (
+    AccountOut,
+    ListBody,
+    MeOut,
+    Preferences,
+    PreferencesIn,
+    SignUpIn,
+    TokenIn,
+    TokenOut,
+    TokenRow,
+    UsageGroupsOut,
+    UsageRowOut,
+    UsageTotal,
+    UserOut,
+    money,
+    usage_group,
+)
+from domain.account import User
+from domain.errors import NotSignedIn
+from domain.ids import TokenId
+from domain.stores import Page
+from litestar.di import Provide
+
+
+@post("/accounts")
+async def sign_up(data: SignUpIn, services: Services) -> AccountOut:
+    """A new account, and a token to go on with."""
+    user = await services.accounts.sign_up(data.email, data.password)
+    _, secret = await services.accounts.add_token(user, "first")
+    return AccountOut(UserOut.of(user), secret)
+
+
+@post("/tokens", dependencies={"user": Provide(provide_user_or_none)})
+async def add_token(data: TokenIn, services: Services, user: User | None) -> TokenOut:
+    """A new token, for an address with its password or for whoever is signed in."""
+    if data.email is not None:
+        user = await services.accounts.sign_in(data.email, data.password or "")
+    if user is None:
+        raise NotSignedIn
+    token, secret = await services.accounts.add_token(user, data.name)
+    return TokenOut(secret, token.id)
+
+
+@get("/tokens")
+async def list_tokens(
+    services: Services, user: User, limit: Limit = 100, cursor: Cursor = None
+) -> ListBody[TokenRow]:
+    """Your tokens, without their secrets."""
+    page = await services.accounts.tokens(user, limit=limit, after=cursor_id(cursor))
+    return list_body(Page(tuple(map(TokenRow.of, page.items)), page.next_cursor))
+
+
+@delete("/tokens/{token_id:str}")
+async def end_token(token_id: str, services: Services, user: User) -> None:
+    """Revoke a token."""
+    await services.accounts.end_token(user, TokenId(path_id(token_id)))
+
+
+@get("/me")
+async def me(services: Services, user: User) -> MeOut:
+    """Who you are, what you chose, what you may spend and what you used today."""
+    now = datetime.now(UTC)  # noqa: TID251 - the day that a reader sees, not a rule of the domain
+    midnight = datetime.combine(now.date(), time(), UTC)
+    today = await services.usage.grouped(user, midnight, now, ["day"])
+    return MeOut(
+        id=user.id,
+        email=user.email,
+        is_admin=user.is_admin,
+        created_at=user.created_at,
+        preferences=Preferences(user.pdf_capture, user.language),
+        credit=money(user.credit),
+        usage_today=UsageTotal(
+            sum(g.calls for g in today),
+            sum(g.input_tokens for g in today),
+            sum(g.output_tokens for g in today),
+            money(sum((g.cost for g in today), start=user.credit * 0)),
+        ),
+    )
+
+
+@patch("/me")
+async def change_me(data: PreferencesIn, services: Services, user: User) -> Preferences:
+    """Change your preferences."""
+    await services.accounts.set_preferences(
+        user, pdf_capture=data.pdf_capture, language=data.language
+    )
+    return Preferences(
+        user.pdf_capture if data.pdf_capture is None else data.pdf_capture,
+        user.language if data.language is None else data.language,
+    )
+
+
+@get("/usage")
+async def usage(
+    services: Services,
+    user: User,
+    start: Annotated[str | None, Parameter(query="from")] = None,
+    end: Annotated[str | None, Parameter(query="to")] = None,
+    group_by: str = "day",
+    rows: bool = False,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> UsageGroupsOut | ListBody[UsageRowOut]:
+    """What your model calls used and cost: sums, or with `rows=1` the calls themselves."""
+    when = period(start, end, datetime.now(UTC))  # noqa: TID251 - a default of the request
+    if rows:
+        page = await services.usage.rows(
+            user, when.start, when.end, limit=limit, after=cursor_id(cursor)
+        )
+        return list_body(Page(tuple(map(UsageRowOut.of, page.items)), page.next_cursor))
+    groups = await services.usage.grouped(
+        user, when.start, when.end, [part.strip() for part in group_by.split(",")]
+    )
+    return UsageGroupsOut([usage_group(group) for group in groups])
+
+
+router = Router(
+    "/",
+    route_handlers=[sign_up, add_token, list_tokens, end_token, me, change_me, usage],
+    tags=["accounts"],
+)

@@ -1,0 +1,89 @@
+"""Notebooks and search, as JSON."""
+
+from litestar import Router, delete, get, patch, post
+
+from app.services import Services
+from app.requests import Cursor, Limit, cursor_id, list_body, path_id, source_ids
+from app.structs import (
+    HitOut,
+    ListBody,
+    NotebookChange,
+    NotebookIn,
+    NotebookOut,
+    SearchIn,
+    SearchOut,
+)
+from domain.account import User
+from domain.errors import Rejected
+from domain.ids import NotebookId
+from domain.retrieval import RetrievalMode
+from domain.stores import Page
+
+
+@post("/notebooks")
+async def create(data: NotebookIn, services: Services, user: User) -> NotebookOut:
+    """A new, empty notebook."""
+    return NotebookOut.of(await services.notebooks.create(user, data.title, data.language))
+
+
+@get("/notebooks")
+async def list_all(
+    services: Services, user: User, limit: Limit = 100, cursor: Cursor = None
+) -> ListBody[NotebookOut]:
+    """Your notebooks, newest first."""
+    page = await services.notebooks.page(user, limit=limit, after=cursor_id(cursor))
+    return list_body(Page(tuple(map(NotebookOut.of, page.items)), page.next_cursor))
+
+
+@get("/notebooks/{notebook_id:str}")
+async def read(notebook_id: str, services: Services, user: User) -> NotebookOut:
+    """One notebook."""
+    return NotebookOut.of(await services.notebooks.get(user, NotebookId(path_id(notebook_id))))
+
+
+@patch("/notebooks/{notebook_id:str}")
+async def change(
+    notebook_id: str, data: NotebookChange, services: Services, user: User
+) -> NotebookOut:
+    """Rename it, or set its language."""
+    return NotebookOut.of(
+        await services.notebooks.change(
+            user, NotebookId(path_id(notebook_id)), title=data.title, language=data.language
+        )
+    )
+
+
+@delete("/notebooks/{notebook_id:str}")
+async def remove(notebook_id: str, services: Services, user: User) -> None:
+    """Delete it with its questions and answers; its sources stay in the library."""
+    await services.notebooks.delete(user, NotebookId(path_id(notebook_id)))
+
+
+@post("/notebooks/{notebook_id:str}/search", status_code=200)
+async def search(
+    notebook_id: str, data: SearchIn, services: Services, user: User
+) -> SearchOut:
+    """The chunks that a question would be answered from, best first."""
+    hits = await services.search(
+        user,
+        NotebookId(path_id(notebook_id)),
+        data.query,
+        k=data.k,
+        source_ids=source_ids(data.source_ids),
+        mode=_mode(data.mode),
+    )
+    return SearchOut([HitOut.of(hit) for hit in hits])
+
+
+def _mode(text: str | None) -> RetrievalMode | None:
+    if text is None:
+        return None
+    try:
+        return RetrievalMode(text)
+    except ValueError:
+        raise Rejected("mode is vector, rrf or weighted.") from None
+
+
+router = Router(
+    "/", route_handlers=[create, list_all, read, change, remove, search], tags=["notebooks"]
+)

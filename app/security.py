@@ -1,0 +1,99 @@
+"""Who is asking: bearer tokens, session cookies with CSRF, and local mode."""
+
+import hashlib
+import hmac
+import ipaddress
+from typing import Any
+
+from litestar import Request
+from litestar.datastructures import Cookie
+
+from app.services import Services
+from domain.account import User
+from domain.errors import Forbidden, NotSignedIn
+
+AnyRequest = Request[Any, Any, Any]
+
+COOKIE = "beleg_session"
+CSRF_HEADER = "x-csrf-token"
+_SAFE = {"GET", "HEAD", "OPTIONS"}
+_FORWARDED = (
+    *("forwarded", "via", "x-real-ip", "x-forwarded-for", "x-forwarded-host"),
+    *("x-forwarded-proto", "x-forwarded-port", "x-forwarded-prefix"),
+)
+_LIFETIME_S = 30 * 24 * 3600
+
+
+async def provide_user(request: AnyRequest, services: Services) -> User:
+    """The caller: by bearer token, or by session cookie together with its CSRF header.
+
+    Raises:
+        NotSignedIn: neither is valid.
+        Forbidden: the CSRF header of a request that changes something is missing or wrong.
+    """
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    if scheme:
+        user = await services.accounts.by_token(secret.strip())
+        if scheme.lower() != "bearer" or user is None:
+            raise NotSignedIn("This token is not valid. Make a new one.")
+        return user
+    session = request.cookies.get(COOKIE)
+    user = await services.accounts.by_session(session) if session else None
+    if session is None or user is None:
+        raise NotSignedIn
+    if request.method not in _SAFE:
+        sent = request.headers.get(CSRF_HEADER, "")
+        if not hmac.compare_digest(sent.encode(), csrf_token(session).encode()):
+            raise Forbidden("The CSRF token is missing or wrong. Reload the page.")
+    return user
+
+
+async def provide_user_or_none(request: AnyRequest, services: Services) -> User | None:
+    """The caller, where there is one."""
+    try:
+        return await provide_user(request, services)
+    except NotSignedIn:
+        return None
+
+
+def csrf_token(session: str) -> str:
+    """The value that requests with this session's cookie must carry in `X-CSRF-Token`."""
+    return hmac.new(session.encode(), b"csrf", hashlib.sha256).hexdigest()
+
+
+def session_cookie(secret: str, request: AnyRequest) -> Cookie:
+    """The cookie of a new session; unreadable to scripts, not sent from other sites."""
+    return Cookie(
+        key=COOKIE,
+        value=secret,
+        path="/",
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+        max_age=_LIFETIME_S,
+    )
+
+
+def is_person_at_the_machine(request: AnyRequest, *, local_mode: bool) -> bool:
+    """True for a browser on this machine in local mode.
+
+    Only where the peer and the Host header are loopback and no proxy left a trace: a page on the
+    internet that resolves its name to 127.0.0.1 sends that name as Host.
+    """
+    if not local_mode or request.client is None:
+        return False
+    host = request.headers.get("host", "").rsplit(":", 1)[0].strip("[]")
+    if request.headers.get("host", "").endswith("]"):
+        host = request.headers["host"].strip("[]")
+    return (
+        _is_loopback(request.client.host)
+        and (host == "localhost" or _is_loopback(host))
+        and not any(name in request.headers for name in _FORWARDED)
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,187 @@
+"""Settings, read from the environment once."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from app.data_folder import default_data_folder
+from domain.errors import Rejected
+from domain.retrieval import RetrievalMode
+from domain.usecases.manage_accounts import SignUp
+
+LOCAL_MODEL = "multilingual-e5-small"
+QUOTING = "extractive"
+_VULTR = "https://api.vultrinference.com/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An OpenAI-compatible endpoint and a model on it."""
+
+    base_url: str
+    api_key: str = field(repr=False)
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting; the environment variable has the field's name in capitals."""
+
+    database_url: str
+    """`postgresql://…`; `beleg up` sets it to its embedded database."""
+    beleg_data: Path
+    """The folder that holds files, logs and the embedded database."""
+    beleg_local: bool
+    """Local mode: the browser on this machine is signed in by itself."""
+    chat: Endpoint | None
+    """LLM_MODEL, LLM_BASE_URL, LLM_API_KEY; None: answers are quoted, no model writes."""
+    embedding: Endpoint | None
+    """EMBEDDING_MODEL, EMBEDDING_BASE_URL, EMBEDDING_API_KEY; None: the local model."""
+    embedding_dimension: int
+    """Length of the vectors asked for."""
+    llm_max_output_tokens: int
+    """What an answer may have, reasoning included."""
+    llm_reasoning_effort: str | None
+    """Sent to the chat model where set; providers refuse levels they do not know."""
+    prices_file: Path | None
+    """Prices over the shipped ones, in TOML."""
+    storage_url: str
+    """`file:///folder`: where uploaded files are kept."""
+    chunk_tokens: int | None
+    """Tokens of a chunk; None: what suits the embedding model."""
+    chunk_overlap_tokens: int | None
+    """Tokens that neighbouring chunks share; None: what suits the embedding model."""
+    retrieval_mode: RetrievalMode
+    """`weighted`, `rrf` or `vector`."""
+    retrieval_k: int
+    """Chunks a question gets."""
+    retrieval_candidates: int
+    """Chunks that each side of a search puts forward."""
+    rrf_k: int
+    """Rank offset of reciprocal rank fusion."""
+    similarity_floor: float | None
+    """Least cosine of a chunk that only the vector side found; None: the model's own."""
+    chat_history_messages: int
+    """Earlier messages that go to the chat model."""
+    sign_up: SignUp
+    """Who may make an account: `open` or `closed`."""
+    signup_credit: Decimal
+    """USD that a new account may spend."""
+    max_file_bytes: int
+    """Bytes of an uploaded file."""
+    max_words_per_source: int
+    """Words of a source."""
+    max_sources_per_notebook: int
+    """Sources of a notebook."""
+    max_questions_per_notebook_day: int
+    """Questions a notebook takes a day (UTC)."""
+    htmx_base_url: str
+    """Where pages load htmx from: a folder with htmx.min.js and hx-sse.min.js, or "" for the CDN."""
+    database_pool_size: int
+    """Connections one process may hold."""
+
+
+def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
+    """The settings in force.
+
+    Raises:
+        Rejected: a value cannot be read; the message names the variable.
+    """
+    read = _Environment(environment)
+    data = Path(environment["BELEG_DATA"]) if "BELEG_DATA" in environment else default_data_folder()
+    data = data.expanduser().resolve()
+    return Settings(
+        database_url=read.text("DATABASE_URL"),
+        beleg_data=data,
+        beleg_local=read.text("BELEG_LOCAL") == "1",
+        chat=read.endpoint("LLM", "qwen3.8-27b", unless=QUOTING),
+        embedding=read.endpoint("EMBEDDING", "qwen3-embedding-4b", unless=LOCAL_MODEL),
+        embedding_dimension=read.integer("EMBEDDING_DIMENSION", 1024, 1, 4000),
+        llm_max_output_tokens=read.integer("LLM_MAX_OUTPUT_TOKENS", 4096, 16),
+        llm_reasoning_effort=read.text("LLM_REASONING_EFFORT") or None,
+        prices_file=Path(environment["PRICES_FILE"]) if environment.get("PRICES_FILE") else None,
+        storage_url=read.text("STORAGE_URL", (data / "files").as_uri()),
+        chunk_tokens=read.optional_integer("CHUNK_TOKENS", 16),
+        chunk_overlap_tokens=read.optional_integer("CHUNK_OVERLAP_TOKENS", 0),
+        retrieval_mode=RetrievalMode(
+            read.choice("RETRIEVAL_MODE", "weighted", [mode.value for mode in RetrievalMode])
+        ),
+        retrieval_k=read.integer("RETRIEVAL_K", 8, 1, 100),
+        retrieval_candidates=read.integer("RETRIEVAL_CANDIDATES", 30, 1, 1000),
+        rrf_k=read.integer("RRF_K", 50, 1),
+        similarity_floor=read.optional_number("SIMILARITY_FLOOR"),
+        chat_history_messages=read.integer("CHAT_HISTORY_MESSAGES", 12, 0, 200),
+        sign_up=SignUp(read.choice("SIGN_UP", "open", [mode.value for mode in SignUp])),
+        signup_credit=read.money("SIGNUP_CREDIT", "5"),
+        max_file_bytes=read.integer("MAX_FILE_BYTES", 20_000_000, 1),
+        max_words_per_source=read.integer("MAX_WORDS_PER_SOURCE", 200_000, 1),
+        max_sources_per_notebook=read.integer("MAX_SOURCES_PER_NOTEBOOK", 50, 1),
+        max_questions_per_notebook_day=read.integer("MAX_QUESTIONS_PER_NOTEBOOK_DAY", 50, 0),
+        htmx_base_url=read.text("HTMX_BASE_URL").rstrip("/"),
+        database_pool_size=read.integer("DATABASE_POOL_SIZE", 10, 2, 200),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Environment:
+    """Values by name; an empty one counts as absent."""
+
+    values: Mapping[str, str]
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.values.get(name, "").strip() or default
+
+    def choice(self, name: str, default: str, choices: list[str]) -> str:
+        value = self.text(name, default)
+        if value not in choices:
+            raise Rejected(f"{name} is one of {', '.join(choices)}, not {value!r}.")
+        return value
+
+    def optional_integer(self, name: str, least: int) -> int | None:
+        return self.integer(name, 0, least) if self.text(name) else None
+
+    def integer(self, name: str, default: int, least: int, most: int | None = None) -> int:
+        value = self.text(name, str(default))
+        try:
+            number = int(value)
+        except ValueError:
+            raise Rejected(f"{name} is a whole number, not {value!r}.") from None
+        if number < least or (most is not None and number > most):
+            bounds = f"at least {least}" if most is None else f"{least} to {most}"
+            raise Rejected(f"{name} is {bounds}, not {number}.")
+        return number
+
+    def optional_number(self, name: str) -> float | None:
+        value = self.text(name)
+        if not value:
+            return None
+        try:
+            return float(value)
+        except ValueError:
+            raise Rejected(f"{name} is a number, not {value!r}.") from None
+
+    def money(self, name: str, default: str) -> Decimal:
+        value = self.text(name, default)
+        try:
+            amount = Decimal(value)
+        except InvalidOperation:
+            amount = Decimal("NaN")
+        if not amount.is_finite() or amount < 0:
+            raise Rejected(f"{name} is an amount in USD, not {value!r}.")
+        return amount
+
+    def endpoint(self, kind: str, model: str, *, unless: str) -> Endpoint | None:
+        """A kind's own endpoint, or the one for everything; None where neither is set."""
+        base_url = self.text(f"{kind}_BASE_URL") or self.text("INFERENCE_BASE_URL")
+        key = self.text(f"{kind}_API_KEY") or self.text("INFERENCE_API_KEY")
+        named = self.text(f"{kind}_MODEL", model)
+        if named == unless or not (base_url or key):
+            if self.text(f"{kind}_MODEL") not in {"", unless}:
+                raise Rejected(
+                    f"{kind}_MODEL names {named}, but no endpoint is set: set INFERENCE_API_KEY,"
+                    f" or {kind}_BASE_URL for a server of your own."
+                )
+            return None
+        return Endpoint(base_url or _VULTR, key, named)

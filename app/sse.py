@@ -1,0 +1,26 @@
+"""Server-sent events on the wire."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from litestar.response import Stream
+
+HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
+PING = b": ping\n\n"
+
+
+def event(kind: str, data: Any, event_id: int | None = None) -> bytes:  # noqa: ANN401 - any JSON
+    """One event with JSON as its data."""
+    head = f"id: {event_id}\n" if event_id is not None else ""
+    return f"{head}event: {kind}\n".encode() + b"data: " + msgspec.json.encode(data) + b"\n\n"
+
+
+def stream(events: AsyncIterator[bytes]) -> Stream:
+    """A response that stays open and is not buffered on its way."""
+    return Stream(events, media_type="text/event-stream", headers=HEADERS)
+
+
+def last_event_id(header: str | None) -> int:
+    """The id a reader has seen last; 0 for none, or for something that is no id of ours."""
+    return int(header) if header and header.isascii() and header.isdigit() else 0

@@ -1,0 +1,100 @@
+"""The events of one answer on their way into the database: coalesced, leased, then shown."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import timedelta
+
+from domain.conversation import AnswerEvent, Citation, EventKind
+from domain.errors import Unavailable
+from domain.ids import AnswerId
+from domain.live import LiveAnswer
+from domain.ports import Clock
+from domain.stores import Stores, UnitOfWork
+
+LEASE = timedelta(seconds=15)
+"""How long a run may be silent before it is taken for dead."""
+
+_FLUSH_S = 0.1
+_RENEW_S = 4.0
+
+
+class EventLog:
+    """Collects what a run writes and commits it at most ten times a second.
+
+    The first piece is committed at once, so that the first token waits for nothing. Nothing is
+    shown to a reader before it is committed: what was seen is never lost.
+    """
+
+    def __init__(
+        self, answer_id: AnswerId, live: LiveAnswer, uow: UnitOfWork, clock: Clock
+    ) -> None:
+        self._answer_id = answer_id
+        self._live = live
+        self._uow = uow
+        self._clock = clock
+        self._next_id = 1
+        self._pending: list[AnswerEvent] = []
+        self._news = live.nudge
+        self._lock = asyncio.Lock()
+
+    def add(self, piece: str | Citation) -> None:
+        """Queue a piece of text or a citation; texts in a row become one event."""
+        if isinstance(piece, Citation):
+            self._queue(EventKind.CITATION, asdict(piece))
+        elif self._pending and self._pending[-1].kind is EventKind.DELTA:
+            last = self._pending[-1]
+            self._pending[-1] = AnswerEvent(last.id, last.kind, {"text": last.data["text"] + piece})
+        elif piece:
+            self._queue(EventKind.DELTA, {"text": piece})
+        self._news.set()
+
+    async def run(self) -> None:
+        """Commit what comes, and renew the lease, until cancelled."""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_RENEW_S):
+                    await self._news.wait()
+            self._news.clear()
+            # A database that is away for a moment costs nothing: the pieces wait here.
+            with suppress(Unavailable):
+                await self._flush()
+            await asyncio.sleep(_FLUSH_S)
+
+    def add_last(self, kind: EventKind, data: dict[str, str]) -> None:
+        """Queue the event that ends the stream."""
+        self._queue(kind, data)
+
+    async def write(self, tx: Stores) -> bool:
+        """Write what is pending in the caller's transaction, once `run` has ended.
+
+        Returns:
+            False where the run was ended by another hand.
+        """
+        until = self._clock.now() + LEASE
+        return await tx.answers.append(self._answer_id, self._pending, until) is not None
+
+    def show(self) -> None:
+        """Show what `write` wrote, after its commit."""
+        events, self._pending = self._pending, []
+        self._live.publish(events)
+
+    def _queue(self, kind: EventKind, data: dict[str, object]) -> None:
+        self._pending.append(AnswerEvent(self._next_id, kind, data))
+        self._next_id += 1
+
+    async def _flush(self) -> None:
+        async with self._lock:
+            events, self._pending = self._pending, []
+            try:
+                async with self._uow() as tx:
+                    stop = await tx.answers.append(
+                        self._answer_id, events, self._clock.now() + LEASE
+                    )
+            except BaseException:
+                self._pending = [*events, *self._pending]
+                raise
+            if stop is None or stop:
+                self._live.stop.set()
+            if stop is not None:
+                self._live.publish(events)

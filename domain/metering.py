@@ -1,0 +1,147 @@
+"""Model calls that are accounted for: intent before, settlement after, retries that know the bill."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+from domain.errors import ModelAnswerInvalid, ModelError, ModelUnavailable
+from domain.ids import AnswerId, CallId, NotebookId, SourceId, UserId, new_id
+from domain.ledger import NOT_SERVED, Intent, Settlement
+from domain.ports import Clock, Embedded, Embedder
+from domain.prices import PriceList
+from domain.stores import Stores, UnitOfWork
+from domain.usage import CallKind, CallStatus, TokenUsage, most_tokens
+
+CALL_LEASE = timedelta(minutes=15)
+"""A pending call older than this belongs to a dead process; longer than any call may take."""
+
+_UNAVAILABLE_TRIES = 5
+_INVALID_TRIES = 2
+_WAIT_MAX_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Payer:
+    """Who pays for a call, and for what it is made."""
+
+    user_id: UserId
+    notebook_id: NotebookId | None = None
+    source_id: SourceId | None = None
+    answer_id: AnswerId | None = None
+
+
+def settlement_of(error: ModelError, bound: TokenUsage) -> Settlement:
+    """How a call that went wrong is billed."""
+    if isinstance(error, ModelUnavailable):
+        if not error.may_be_billed:
+            return NOT_SERVED
+        # Sent, and no answer came: it may have read the input, it gave nothing back.
+        return Settlement(CallStatus.CUT, TokenUsage(bound.input_tokens, 0, estimated=True))
+    if error.usage is None:
+        return NOT_SERVED
+    served = isinstance(error, ModelAnswerInvalid)
+    return Settlement(CallStatus.SERVED if served else CallStatus.CUT, error.usage)
+
+
+def wait_s(error: ModelError, tries: int) -> float | None:
+    """Seconds to wait before the next try; None where there is no next one.
+
+    Args:
+        tries: calls made so far, this one included.
+    """
+    if isinstance(error, ModelAnswerInvalid):
+        return 0.0 if tries < _INVALID_TRIES else None
+    if not isinstance(error, ModelUnavailable) or tries >= _UNAVAILABLE_TRIES:
+        return None
+    backoff = min(0.25 * 2**tries, _WAIT_MAX_S)
+    asked = error.retry_after_s
+    if asked is None:
+        return backoff
+    return asked if asked <= _WAIT_MAX_S else None
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredEmbedder:
+    """An embedder whose every call is a row of the ledger."""
+
+    embedder: Embedder
+    prices: PriceList
+    uow: UnitOfWork
+    clock: Clock
+
+    def intent(self, texts: Sequence[str], payer: Payer) -> Intent:
+        """The call that `embed` would make."""
+        return Intent(
+            id=CallId(new_id()),
+            user_id=payer.user_id,
+            kind=CallKind.EMBEDDING,
+            model=self.embedder.model,
+            price=self.prices.of(self.embedder.model),
+            bound=TokenUsage(sum(most_tokens(text) + 8 for text in texts), 0, estimated=True),
+            notebook_id=payer.notebook_id,
+            source_id=payer.source_id,
+            answer_id=payer.answer_id,
+        )
+
+    async def embed(
+        self,
+        texts: Sequence[str],
+        role: Literal["question", "passage"],
+        payer: Payer,
+        *,
+        opened: Intent | None = None,
+        before: Callable[[Stores], Awaitable[None]] | None = None,
+        after: Callable[[Stores, Embedded], Awaitable[None]] | None = None,
+    ) -> Embedded:
+        """Embed, retrying what is worth it; each try is a call of its own.
+
+        Args:
+            opened: the intent of the first try, where the caller's transaction wrote it already.
+            before: run in the transaction that opens a call; may raise to prevent it.
+            after: run in the transaction that settles a served call: what it stores there is
+                paid for once, however often the caller is killed.
+
+        Raises:
+            OutOfCredit: before anything is spent.
+            ModelError: the last try's.
+        """
+        for tries in range(1, _UNAVAILABLE_TRIES + 1):
+            intent = opened if opened and tries == 1 else await self._open(texts, payer, before)
+            try:
+                embedded = await self.embedder.embed(texts, role=role)
+            except ModelError as error:
+                await self._settle(intent, settlement_of(error, intent.bound))
+                pause = wait_s(error, tries)
+                if pause is None:
+                    raise
+                await self.clock.sleep(pause)
+            except asyncio.CancelledError:
+                await asyncio.shield(self._settle(intent, Settlement(CallStatus.CUT, intent.bound)))
+                raise
+            else:
+                async with self.uow() as tx:
+                    settlement = Settlement(CallStatus.SERVED, embedded.usage)
+                    await tx.ledger.settle(intent.id, settlement)
+                    if after:
+                        await after(tx, embedded)
+                return embedded
+        raise ModelUnavailable
+
+    async def _open(
+        self,
+        texts: Sequence[str],
+        payer: Payer,
+        before: Callable[[Stores], Awaitable[None]] | None,
+    ) -> Intent:
+        intent = self.intent(texts, payer)
+        async with self.uow() as tx:
+            if before:
+                await before(tx)
+            await tx.ledger.open(intent, self.clock.now() + CALL_LEASE)
+        return intent
+
+    async def _settle(self, intent: Intent, settlement: Settlement) -> None:
+        async with self.uow() as tx:
+            await tx.ledger.settle(intent.id, settlement)

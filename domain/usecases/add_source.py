@@ -1,0 +1,143 @@
+"""Put a file or a text into a notebook: stored once, queued once."""
+
+import hashlib
+import io
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from domain.account import User
+from domain.errors import NotFound, Rejected, TooLarge
+from domain.ids import NotebookId, SourceId, new_id
+from domain.jobs import INGEST_SOURCE
+from domain.ports import BlobStore, Clock, Reader
+from domain.source import CaptureMode, Source, SourceKind, SourceStatus, blob_key
+from domain.stores import UnitOfWork
+from domain.text_gate import clean
+
+_HEAD_BYTES = 4096
+_MAX_NAME = 300
+_MEDIA_TYPES = {
+    SourceKind.PDF: "application/pdf",
+    SourceKind.TEXT: "text/plain",
+    SourceKind.MARKDOWN: "text/markdown",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AddSource:
+    """Store a file and have it read; a file that the library has is only linked."""
+
+    uow: UnitOfWork
+    blobs: BlobStore
+    reader: Reader
+    clock: Clock
+    max_bytes: int
+    max_sources_per_notebook: int
+
+    async def __call__(
+        self,
+        user: User,
+        notebook_id: NotebookId,
+        content: BinaryIO,
+        name: str,
+        *,
+        title: str = "",
+        capture_mode: CaptureMode = CaptureMode.TEXT,
+    ) -> tuple[Source, bool]:
+        """Keep `content`, link it and queue it.
+
+        Args:
+            content: the file, at its beginning; seekable.
+            name: as the client calls it; decides nothing but Markdown or text.
+            title: shown instead of the name.
+
+        Returns:
+            The source, and True where the library did not have it yet.
+
+        Raises:
+            NotFound, Rejected, TooLarge, UnsupportedType.
+        """
+        await self._require_notebook(user, notebook_id)
+        name = _clean_name(name)
+        size = content.seek(0, io.SEEK_END)
+        if not size:
+            raise Rejected(f"{name} is empty.")
+        if size > self.max_bytes:
+            raise TooLarge(
+                f"{name} has {size / 1e6:.1f} MB; {self.max_bytes / 1e6:.0f} MB is the limit."
+            )
+        content.seek(0)
+        kind = self.reader.kind_of(content.read(_HEAD_BYTES), name)
+        content.seek(0)
+        digest = hashlib.file_digest(content, "sha256").digest()
+        source = self._new(user, kind, name, title, digest, size, capture_mode)
+        content.seek(0)
+        await self.blobs.put(source.blob_key, content)
+        async with self.uow() as tx:
+            kept, is_new = await tx.sources.add(source)
+            await tx.notebooks.link(notebook_id, kept.id, most=self.max_sources_per_notebook)
+            if is_new:
+                await tx.jobs.enqueue(
+                    INGEST_SOURCE, f"{kept.id}:{kept.attempt}", source_id=str(kept.id)
+                )
+        return kept, is_new
+
+    async def link(
+        self, user: User, notebook_id: NotebookId, source_id: SourceId
+    ) -> tuple[Source, bool]:
+        """Link an entry of the library into a notebook.
+
+        Raises:
+            NotFound: the notebook or the source is not that user's.
+        """
+        await self._require_notebook(user, notebook_id)
+        async with self.uow() as tx:
+            source = await tx.sources.get(source_id, user.id)
+            if source is None:
+                raise NotFound("There is no such source in your library.")
+            await tx.notebooks.link(notebook_id, source_id, most=self.max_sources_per_notebook)
+        return source, False
+
+    async def _require_notebook(self, user: User, notebook_id: NotebookId) -> None:
+        async with self.uow() as tx:
+            if await tx.notebooks.get(notebook_id, user.id) is None:
+                raise NotFound("There is no such notebook.")
+
+    def _new(
+        self,
+        user: User,
+        kind: SourceKind,
+        name: str,
+        title: str,
+        digest: bytes,
+        size: int,
+        capture_mode: CaptureMode,
+    ) -> Source:
+        return Source(
+            id=SourceId(new_id()),
+            owner_id=user.id,
+            kind=kind,
+            title=_clean_name(title) if title.strip() else name,
+            name=name,
+            sha256=digest,
+            capture_mode=capture_mode,
+            media_type=_MEDIA_TYPES[kind],
+            bytes=size,
+            status=SourceStatus.QUEUED,
+            progress=None,
+            error=None,
+            attempt=0,
+            version_id=None,
+            language="",
+            pages=None,
+            words=None,
+            chunk_count=0,
+            skipped=(),
+            created_at=self.clock.now(),
+        )
+
+
+def _clean_name(name: str) -> str:
+    """One line without path parts: what may be shown and sent as a file name."""
+    line = " ".join(clean(name).replace("\\", "/").rsplit("/", 1)[-1].split())
+    return line[:_MAX_NAME] or "untitled"

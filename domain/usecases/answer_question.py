@@ -1,0 +1,278 @@
+"""Retrieve, prompt, stream, cite, persist: the run behind one answer."""
+
+import asyncio
+from contextlib import aclosing, suppress
+from dataclasses import asdict, dataclass, field, replace
+
+from domain import extractive, prompt, refusals
+from domain.answer_writer import AnswerWriter
+from domain.conversation import Answer, AnswerMode, AnswerStatus, Citation, EventKind, Message
+from domain.embedding_set import EmbeddingSet
+from domain.errors import AnswerTooLong, BelegError, ModelError, Problem, Unavailable
+from domain.event_log import EventLog
+from domain.ids import CallId, new_id
+from domain.language import detect_question
+from domain.ledger import Intent, Settlement
+from domain.live import LiveAnswer
+from domain.metering import CALL_LEASE, MeteredEmbedder, Payer, settlement_of, wait_s
+from domain.ports import ChatEnd, ChatModel, Clock, Embedded, Vectors
+from domain.prices import PriceList
+from domain.retrieval import Hit, RetrievalSettings, Scope
+from domain.stores import Stores, UnitOfWork
+from domain.terms import question_terms
+from domain.usage import CallKind, CallStatus, TokenUsage, about_tokens, most_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSettings:
+    """How answers are made.
+
+    Args:
+        history_messages: earlier messages that go to the model.
+        max_output_tokens: what the model may write, reasoning included.
+    """
+
+    retrieval: RetrievalSettings
+    history_messages: int = 12
+    max_output_tokens: int = 4096
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one run knows; grows step by step."""
+
+    answer: Answer
+    payer: Payer
+    live: LiveAnswer
+    log: EventLog
+    language: str
+    writer: AnswerWriter
+    hits: list[Hit] = field(default_factory=list)
+    vector: Vectors | None = None
+    messages: list[Message] = field(default_factory=list)
+    refused: bool = False
+    call: Intent | None = None
+    """The chat call in flight; settled together with the answer."""
+    settlement: Settlement | None = None
+    """How that call ended; None while it has not."""
+    received: int = 0
+    """Bytes of text that the model wrote."""
+
+    def show(self, pieces: list[str | Citation]) -> None:
+        """Send what the writer made on its way."""
+        for piece in pieces:
+            self.log.add(piece)
+
+    def so_far(self) -> Settlement:
+        """The bill of a chat call that was stopped: what was sent and what arrived, estimated."""
+        sent = sum(about_tokens(message.content) for message in self.messages)
+        return Settlement(CallStatus.CUT, TokenUsage(sent, -(-self.received // 4), estimated=True))
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerQuestion:
+    """Write the answer to a recorded question. The run belongs to the server, not to a reader."""
+
+    uow: UnitOfWork
+    clock: Clock
+    embedder: MeteredEmbedder
+    embedding_set: EmbeddingSet
+    chat: ChatModel | None
+    """None: answers are quoted from the sources, and no model writes."""
+    prices: PriceList
+    settings: AnswerSettings
+
+    async def __call__(self, answer: Answer, opened: Intent | None, live: LiveAnswer) -> None:
+        """Run to the end: complete, stopped or failed, but never lost.
+
+        Args:
+            answer: as recorded, streaming.
+            opened: the intent of its question's embedding; None where there is nothing to search.
+            live: where its events are shown; its `stop` ends the run.
+        """
+        run = _Run(
+            answer=answer,
+            payer=Payer(answer.user_id, notebook_id=answer.notebook_id, answer_id=answer.id),
+            live=live,
+            log=EventLog(answer.id, live, self.uow, self.clock),
+            language=detect_question(answer.question),
+            writer=AnswerWriter([]),
+        )
+        flusher = asyncio.create_task(run.log.run())
+        try:
+            status, problem = await self._until_stopped(run, opened)
+        finally:
+            flusher.cancel()
+            with suppress(asyncio.CancelledError):
+                await flusher
+        run.show(run.writer.finish())
+        await asyncio.shield(self._finish(run, status, problem))
+
+    async def _until_stopped(
+        self, run: _Run, opened: Intent | None
+    ) -> tuple[AnswerStatus, Problem | None]:
+        work = asyncio.create_task(self._write(run, opened))
+        stop = asyncio.create_task(run.live.stop.wait())
+        try:
+            await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                work.result()
+                return AnswerStatus.COMPLETE, None
+        except BelegError as error:
+            return AnswerStatus.FAILED, error.problem
+        finally:
+            stop.cancel()
+            if not work.done():
+                work.cancel()
+                with suppress(asyncio.CancelledError, BelegError):
+                    await work
+        return AnswerStatus.STOPPED, None
+
+    async def _write(self, run: _Run, opened: Intent | None) -> None:
+        answer = run.answer
+        if answer.mode is AnswerMode.GENERAL:
+            if self.chat is None:
+                return self._refuse(run, refusals.general_needs_a_model(run.language))
+            async with self.uow() as tx:
+                await self._open_chat(tx, run, self.chat)
+            return await self._converse(run, self.chat)
+        if opened is None:
+            all_sources = answer.source_ids is None and answer.about is None
+            say = refusals.notebook_is_empty if all_sources else refusals.nothing_selected
+            return self._refuse(run, say(run.language))
+        await self._retrieve(run, opened)
+        if self.chat is None:
+            return await self._quote(run)
+        await self._converse(run, self.chat)
+        run.refused = not run.writer.citations
+        return None
+
+    def _refuse(self, run: _Run, sentence: str) -> None:
+        """A fixed sentence, without a model call."""
+        run.refused = True
+        run.show(run.writer.feed(sentence))
+
+    async def _retrieve(self, run: _Run, opened: Intent) -> None:
+        """Embed the question; settle, search and open the chat call in one transaction."""
+        answer = run.answer
+
+        async def search(tx: Stores, embedded: Embedded) -> None:
+            run.vector = embedded.vectors[0]
+            languages = await tx.notebooks.languages(answer.notebook_id)
+            run.hits = await tx.index.search(
+                Scope(answer.notebook_id, answer.source_ids, answer.about),
+                self.embedding_set.id,
+                run.vector,
+                question_terms(answer.question, run.language, languages),
+                self.settings.retrieval,
+            )
+            run.writer = AnswerWriter(run.hits)
+            await tx.answers.keep_retrieved(answer.id, run.hits)
+            if self.chat is not None:
+                await self._open_chat(tx, run, self.chat)
+
+        await self.embedder.embed(
+            [answer.question], "question", run.payer, opened=opened, after=search
+        )
+
+    async def _quote(self, run: _Run) -> None:
+        """Answer with sentences of the sources, or refuse where none is near enough."""
+        question = run.answer.question
+        candidates = extractive.candidates(question, run.language, run.hits)
+        chosen: list[extractive.Candidate] = []
+        if candidates and run.vector is not None:
+            sentences = await self.embedder.embed(
+                [candidate.text for candidate in candidates], "passage", run.payer
+            )
+            chosen = extractive.choose(run.vector, sentences.vectors, candidates)
+        if not chosen:
+            return self._refuse(run, refusals.not_in_the_sources(run.language))
+        for sentence in chosen:
+            run.show(run.writer.quote(sentence.number, sentence.start, sentence.end))
+        return None
+
+    async def _open_chat(self, tx: Stores, run: _Run, chat: ChatModel) -> None:
+        """Write the prompt, and the intent of the call that sends it."""
+        answer = run.answer
+        history = await tx.answers.history(answer, messages=self.settings.history_messages)
+        if answer.mode is AnswerMode.GENERAL:
+            run.messages = prompt.general(answer.question, history)
+        else:
+            documents = await tx.notebooks.documents(answer.notebook_id)
+            run.messages = prompt.grounded(answer.question, run.hits, documents, history)
+        await self._open_call(tx, run, chat)
+
+    async def _open_call(self, tx: Stores, run: _Run, chat: ChatModel) -> None:
+        sent = sum(most_tokens(message.content) + 16 for message in run.messages)
+        run.call = Intent(
+            id=CallId(new_id()),
+            user_id=run.payer.user_id,
+            kind=CallKind.CHAT,
+            model=chat.model,
+            price=self.prices.of(chat.model),
+            bound=TokenUsage(sent, self.settings.max_output_tokens, estimated=True),
+            notebook_id=run.payer.notebook_id,
+            answer_id=run.payer.answer_id,
+        )
+        run.settlement = None
+        await tx.ledger.open(run.call, self.clock.now() + CALL_LEASE)
+
+    async def _converse(self, run: _Run, chat: ChatModel) -> None:
+        """Stream the model's answer; try again only while nothing of it has arrived."""
+        tries = 0
+        while run.call:
+            tries += 1
+            try:
+                return await self._stream(run, chat)
+            except ModelError as error:
+                run.settlement = settlement_of(error, run.call.bound)
+                pause = None if run.received else wait_s(error, tries)
+                if pause is None:
+                    raise
+            async with self.uow() as tx:
+                await tx.ledger.settle(run.call.id, run.settlement)
+                run.call = None
+            await self.clock.sleep(pause)
+            async with self.uow() as tx:
+                await self._open_call(tx, run, chat)
+
+    async def _stream(self, run: _Run, chat: ChatModel) -> None:
+        most = self.settings.max_output_tokens
+        async with aclosing(chat.stream(run.messages, max_tokens=most)) as events:
+            async for event in events:
+                if isinstance(event, ChatEnd):
+                    run.settlement = Settlement(CallStatus.SERVED, event.usage)
+                    if event.finish_reason == "length":
+                        raise AnswerTooLong(f"The answer reached {most:,} tokens and breaks off.")
+                else:
+                    run.received += len(event.text.encode())
+                    run.show(run.writer.feed(event.text))
+
+    async def _finish(self, run: _Run, status: AnswerStatus, problem: Problem | None) -> None:
+        """Write text, citations, bill and last event in one transaction; then show the event."""
+        answer = replace(
+            run.answer,
+            status=status,
+            refused=run.refused and status is AnswerStatus.COMPLETE,
+            text=run.writer.text,
+            error=problem,
+            citations=run.writer.citations,
+        )
+        kind = EventKind.ERROR if problem else EventKind.DONE
+        run.log.add_last(kind, asdict(problem) if problem else {})
+        for _ in range(_FINISH_TRIES):
+            try:
+                async with self.uow() as tx:
+                    if run.call:
+                        await tx.ledger.settle(run.call.id, run.settlement or run.so_far())
+                    if await run.log.write(tx):
+                        await tx.answers.finish(answer)
+            except Unavailable:
+                await self.clock.sleep(1.0)
+            else:
+                break
+        run.log.show()
+
+
+_FINISH_TRIES = 60
+"""Seconds that a finished answer waits for its database; then it is the reaper's."""

@@ -1,0 +1,143 @@
+"""Record a question: every check before any spend, then the turn and its first call's intent."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from decimal import Decimal
+from uuid import UUID
+
+from domain.account import User
+from domain.conversation import Answer, AnswerMode, AnswerStatus
+from domain.errors import NotFound, OverQuota, Rejected
+from domain.event_log import LEASE
+from domain.ids import AnswerId, NotebookId, SourceId, new_id
+from domain.ledger import Intent
+from domain.metering import CALL_LEASE, MeteredEmbedder, Payer
+from domain.ports import Clock
+from domain.stores import UnitOfWork
+from domain.text_gate import clean
+
+MAX_QUESTION_CHARACTERS = 8000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A recorded question.
+
+    Args:
+        answer: the answer that will be written; it streams from now on.
+        opened: the intent of its question's embedding; None where nothing is embedded.
+        is_new: False where an idempotency key named an earlier question.
+    """
+
+    answer: Answer
+    opened: Intent | None
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AskQuestion:
+    """Record a question as a turn that is about to be answered."""
+
+    uow: UnitOfWork
+    clock: Clock
+    embedder: MeteredEmbedder
+    can_write: bool
+    """False where no chat model is configured: answers are quoted from the sources."""
+    writing_cost: Decimal
+    """USD that writing one answer may cost at most; 0 where nothing is priced."""
+    max_questions_per_notebook_day: int
+
+    async def __call__(
+        self,
+        user: User,
+        notebook_id: NotebookId,
+        question: str,
+        *,
+        source_ids: Sequence[SourceId] | None = None,
+        about: SourceId | None = None,
+        idempotency_key: str | None = None,
+    ) -> Asked:
+        """One transaction; nothing is spent in it.
+
+        Raises:
+            NotFound: the notebook is not that user's.
+            Rejected: the question is empty or too long.
+            OverQuota, OutOfCredit, Conflict.
+        """
+        asked_hash = hashlib.sha256(
+            repr((notebook_id, question, source_ids, about)).encode("utf-8", "replace")
+        ).digest()
+        async with self.uow() as tx:
+            notebook = await tx.notebooks.get(notebook_id, user.id)
+            if notebook is None:
+                raise NotFound("There is no such notebook.")
+            text = _valid(question)
+            if idempotency_key:
+                known = await tx.idempotency.recall(user.id, idempotency_key, asked_hash)
+                if known is not None:
+                    first = await tx.answers.get(AnswerId(UUID(known)), user.id)
+                    if first is None:
+                        raise NotFound("The answer to this request was deleted.")
+                    return Asked(first, None, is_new=False)
+            today = datetime.combine(self.clock.now().date(), time(), UTC)
+            if await tx.answers.count_since(notebook_id, today) >= (
+                self.max_questions_per_notebook_day
+            ):
+                raise OverQuota(
+                    f"This notebook's {self.max_questions_per_notebook_day} questions of today are"
+                    " used up. Ask again tomorrow (UTC), or in another notebook."
+                )
+            answer = self._turn(user, notebook_id, text, source_ids, about)
+            await tx.answers.add(answer, self.clock.now() + LEASE)
+            opened = None
+            if answer.mode is AnswerMode.GENERAL:
+                await tx.ledger.require(user.id, self.writing_cost)
+            elif await tx.notebooks.has_ready(notebook_id, source_ids, about):
+                payer = Payer(user.id, notebook_id=notebook_id, answer_id=answer.id)
+                opened = self.embedder.intent([text], payer)
+                await tx.ledger.require(user.id, opened.price.cost(opened.bound) + self.writing_cost)
+                await tx.ledger.open(opened, self.clock.now() + CALL_LEASE)
+            if idempotency_key:
+                await tx.idempotency.remember(
+                    user.id, idempotency_key, asked_hash, str(answer.id)
+                )
+        return Asked(answer, opened, is_new=True)
+
+    def _turn(
+        self,
+        user: User,
+        notebook_id: NotebookId,
+        question: str,
+        source_ids: Sequence[SourceId] | None,
+        about: SourceId | None,
+    ) -> Answer:
+        mode = AnswerMode.SOURCES if self.can_write else AnswerMode.EXTRACTIVE
+        if source_ids is not None and not source_ids and about is None:
+            mode = AnswerMode.GENERAL
+        return Answer(
+            id=AnswerId(new_id()),
+            notebook_id=notebook_id,
+            user_id=user.id,
+            question=question,
+            source_ids=None if source_ids is None else tuple(source_ids),
+            about=about,
+            mode=mode,
+            status=AnswerStatus.STREAMING,
+            refused=False,
+            text="",
+            error=None,
+            created_at=self.clock.now(),
+        )
+
+
+def _valid(question: str) -> str:
+    text = clean(question).strip()
+    if not text:
+        raise Rejected("Write a question first.")
+    if len(text) > MAX_QUESTION_CHARACTERS:
+        raise Rejected(
+            f"This question has {len(text):,} characters; {MAX_QUESTION_CHARACTERS:,} is the limit."
+        )
+    return text

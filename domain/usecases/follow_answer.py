@@ -1,0 +1,97 @@
+"""Read answers: one, a page of them, or the events of one as they come."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from decimal import Decimal
+from uuid import UUID
+
+from domain.account import User
+from domain.channels import ANSWER_APPENDED
+from domain.conversation import Answer, AnswerEvent
+from domain.errors import NotFound
+from domain.ids import AnswerId, NotebookId
+from domain.live import LiveAnswers
+from domain.ports import Listener
+from domain.stores import Page, UnitOfWork
+from domain.usage import TokenUsage
+
+
+@dataclass(frozen=True, slots=True)
+class FollowAnswer:
+    """Answers as their readers see them."""
+
+    uow: UnitOfWork
+    live: LiveAnswers
+    listener: Listener
+    ping_s: float = 15.0
+
+    async def get(self, user: User, answer_id: AnswerId) -> Answer:
+        """One answer.
+
+        Raises:
+            NotFound: its notebook is not that user's.
+        """
+        async with self.uow() as tx:
+            answer = await tx.answers.get(answer_id, user.id)
+        if answer is None:
+            raise NotFound("There is no such answer.")
+        return answer
+
+    async def usage(self, answer_id: AnswerId) -> tuple[TokenUsage, Decimal]:
+        """Tokens and USD of an answer's model calls."""
+        async with self.uow() as tx:
+            return await tx.ledger.of_answer(answer_id)
+
+    async def page(
+        self, user: User, notebook_id: NotebookId, *, limit: int, after: UUID | None
+    ) -> Page[Answer]:
+        """A notebook's answers, newest first."""
+        async with self.uow() as tx:
+            if await tx.notebooks.get(notebook_id, user.id) is None:
+                raise NotFound("There is no such notebook.")
+            return await tx.answers.page(notebook_id, limit=limit, after=after)
+
+    async def clear(self, user: User, notebook_id: NotebookId) -> None:
+        """Forget a notebook's finished questions and answers."""
+        async with self.uow() as tx:
+            if await tx.notebooks.get(notebook_id, user.id) is None:
+                raise NotFound("There is no such notebook.")
+            await tx.answers.clear(notebook_id)
+
+    async def stop(self, user: User, answer_id: AnswerId) -> None:
+        """End a run, wherever it is; what it said is kept."""
+        await self.get(user, answer_id)
+        live = self.live.get(answer_id)
+        if live:
+            live.stop.set()
+            return
+        async with self.uow() as tx:
+            await tx.answers.request_stop(answer_id)
+
+    async def events(self, answer_id: AnswerId, after: int) -> AsyncIterator[AnswerEvent | None]:
+        """Events with a greater id, until the last; None now and then where none comes.
+
+        The caller has checked that the reader may see the answer. Nothing is generated here: a
+        reader who comes back gets what was written.
+        """
+        live = self.live.get(answer_id)
+        if live:
+            async for event in live.follow(after, self.ping_s):
+                yield event
+            return
+        async with self.listener.waiting(ANSWER_APPENDED, str(answer_id)) as news:
+            while True:
+                news.clear()
+                async with self.uow() as tx:
+                    events = await tx.answers.events(answer_id, after)
+                for event in events:
+                    after = event.id
+                    yield event
+                    if event.is_last:
+                        return
+                try:
+                    async with asyncio.timeout(self.ping_s):
+                        await news.wait()
+                except TimeoutError:
+                    yield None

@@ -1,0 +1,246 @@
+"""Blob -> passages -> chunks -> vectors -> rows: what a worker does to a source."""
+
+import asyncio
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from domain.chunking import TokenWindowChunker, count_tokens
+from domain.embedding_set import EmbeddingSet
+from domain.errors import (
+    BelegError,
+    ModelAnswerInvalid,
+    ModelUnavailable,
+    Problem,
+    TooLarge,
+    Unavailable,
+    Unreadable,
+)
+from domain.ids import ChunkId, SourceId, VersionId, new_id
+from domain.language import detect
+from domain.metering import MeteredEmbedder, Payer
+from domain.passage import Chunk
+from domain.ports import BlobStore, Embedded, Reader, Vectors
+from domain.source import Progress, Reading, Source, Stage
+from domain.stores import Stores, UnitOfWork
+from domain.terms import ANALYSER, chunk_terms, weight
+
+_MAX_TRIES = 8
+"""Runs of a source whose model does not answer, before it fails."""
+_MAX_CRASHES = 25
+"""Runs of a source in all: more, and reading it is what ends the process."""
+_PARALLEL_CALLS = 4
+_OUR_MISTAKE = Problem(
+    "internal_error",
+    "Reading this file failed because of a mistake in Beleg. It was logged; the file is kept.",
+)
+
+Posting = tuple[str, list[int], list[float]]
+
+
+class Superseded(BelegError):
+    """A newer attempt took over, or the source was deleted: this one ends quietly."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestSettings:
+    """Limits of one source, checked before anything is spent.
+
+    Args:
+        max_words: words of all its passages.
+        batch_tokens: regex tokens one embedding call may carry.
+    """
+
+    max_words: int = 200_000
+    batch_tokens: int = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class IngestSource:
+    """Turn an uploaded file into searchable rows. Running it twice is harmless."""
+
+    uow: UnitOfWork
+    blobs: BlobStore
+    reader: Reader
+    chunker: TokenWindowChunker
+    embedder: MeteredEmbedder
+    embedding_set: EmbeddingSet
+    settings: IngestSettings
+
+    async def __call__(self, source_id: SourceId) -> None:
+        """Run one attempt; what earlier attempts paid for is used again.
+
+        Raises:
+            Unavailable, ModelUnavailable, ModelAnswerInvalid: worth another run later.
+        """
+        async with self.uow() as tx:
+            claimed = await tx.sources.claim(source_id)
+            if claimed is None:
+                return
+            await tx.ledger.abandon(source_id=source_id)
+        source, tries = claimed
+        try:
+            if tries > _MAX_CRASHES:
+                raise Unreadable("Reading this file ended the reading process again and again.")
+            await self._ingest(source)
+        except Superseded:
+            return
+        except (Unavailable, ModelUnavailable, ModelAnswerInvalid) as error:
+            if tries < _MAX_TRIES:
+                raise
+            await self._fail(source, Problem(error.code, f"{error.message} Then press Retry."))
+        except BelegError as error:
+            await self._fail(source, error.problem)
+        except Exception:  # a mistake of ours: the worker logs it and runs the job again
+            if tries >= _MAX_TRIES:
+                await self._fail(source, _OUR_MISTAKE)
+            raise
+
+    async def _ingest(self, source: Source) -> None:
+        async with self.uow() as tx:
+            paid = await tx.index.paid(source.id, self.embedding_set.id)
+        reading = await self._read(source, quietly=bool(paid))
+        chunks, language = await asyncio.to_thread(self._cut, reading)
+        vectors = await self._embed(source, chunks, paid)
+        postings = await asyncio.to_thread(postings_of, chunks)
+        version_id = VersionId(new_id())
+        async with self.uow() as tx:
+            await self._still_mine(tx, source)
+            await tx.sources.publish(
+                source,
+                version_id,
+                reading,
+                chunker=self.chunker.name,
+                analyser=ANALYSER,
+                language=language,
+                chunk_count=len(chunks),
+            )
+            keyed = [(ChunkId(new_id()), chunk) for chunk in chunks]
+            await tx.index.write(version_id, self.embedding_set.id, keyed, vectors, postings)
+            await tx.index.forget_paid(source.id)
+
+    async def _read(self, source: Source, *, quietly: bool) -> Reading:
+        """The file's passages, each with its language.
+
+        Args:
+            quietly: show no progress, because a later stage was shown already.
+        """
+
+        async def on_page(done: int, total: int) -> None:
+            if not quietly:
+                await self._show(source, Progress(Stage.READING, done, total))
+
+        content = await self.blobs.get(source.blob_key)
+        reading = await self.reader.read(content, source.kind, on_page=on_page)
+        if reading.words > self.settings.max_words:
+            raise TooLarge(
+                f"This source has {reading.words:,} words; {self.settings.max_words:,} is the"
+                " limit. Split it into several files."
+            )
+        passages = tuple(replace(p, language=detect(p.text)) for p in reading.passages)
+        return replace(reading, passages=passages)
+
+    def _cut(self, reading: Reading) -> tuple[list[Chunk], str]:
+        sizes: dict[str, int] = defaultdict(int)
+        for passage in reading.passages:
+            sizes[passage.language] += len(passage.text)
+        return self.chunker.chunk(reading.passages), max(sizes, key=sizes.__getitem__)
+
+    async def _embed(
+        self, source: Source, chunks: Sequence[Chunk], paid: dict[bytes, Vectors]
+    ) -> Vectors:
+        """A vector a chunk. Each batch is kept as it is paid for, and progress with it."""
+        batches = list(self._batches(chunks))
+        found: list[Vectors | None] = [paid.get(_hash(batch)) for batch in batches]
+        missing = [n for n, vectors in enumerate(found) if vectors is None]
+        await self._show(source, self._progress(batches, found))
+        payer = Payer(source.owner_id, source_id=source.id)
+        gate = asyncio.Semaphore(_PARALLEL_CALLS)
+
+        async def before(tx: Stores) -> None:
+            await self._still_mine(tx, source)
+
+        async def pay_for(n: int) -> None:
+            async def keep(tx: Stores, embedded: Embedded) -> None:
+                found[n] = embedded.vectors
+                await tx.index.keep_paid(
+                    source.id, self.embedding_set.id, _hash(batches[n]), embedded.vectors
+                )
+                await tx.sources.show_progress(
+                    source.id, source.attempt, self._progress(batches, found)
+                )
+
+            async with gate:
+                await self.embedder.embed(
+                    batches[n], "passage", payer, before=before, after=keep
+                )
+
+        async with _first_error(), asyncio.TaskGroup() as group:
+            for n in missing:
+                group.create_task(pay_for(n))
+        return np.concatenate([vectors for vectors in found if vectors is not None])
+
+    def _batches(self, chunks: Sequence[Chunk]) -> Iterator[list[str]]:
+        """The texts of the chunks, in order, in calls of bounded count and tokens."""
+        batch: list[str] = []
+        tokens = 0
+        for chunk in chunks:
+            size = count_tokens(chunk.indexed_text)
+            full = len(batch) == self.embedder.embedder.max_batch_items
+            if batch and (full or tokens + size > self.settings.batch_tokens):
+                yield batch
+                batch, tokens = [], 0
+            batch.append(chunk.indexed_text)
+            tokens += size
+        yield batch
+
+    @staticmethod
+    def _progress(batches: Sequence[list[str]], found: Sequence[Vectors | None]) -> Progress:
+        done = sum(len(vectors) for vectors in found if vectors is not None)
+        return Progress(Stage.EMBEDDING, done, sum(map(len, batches)))
+
+    async def _show(self, source: Source, progress: Progress) -> None:
+        async with self.uow() as tx:
+            if not await tx.sources.show_progress(source.id, source.attempt, progress):
+                raise Superseded
+
+    @staticmethod
+    async def _still_mine(tx: Stores, source: Source) -> None:
+        if not await tx.sources.still_mine(source.id, source.attempt):
+            raise Superseded
+
+    async def _fail(self, source: Source, problem: Problem) -> None:
+        async with self.uow() as tx:
+            await tx.sources.fail(source.id, source.attempt, problem)
+
+
+class _first_error:  # noqa: N801 - used as a statement
+    """Unwrap what a task group collected: the first error of ours says what went wrong."""
+
+    async def __aenter__(self) -> None:
+        return
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+    ) -> None:
+        if isinstance(error, BaseExceptionGroup):
+            ours, _ = error.split(BelegError)
+            raise (ours or error).exceptions[0]
+
+
+def postings_of(chunks: Sequence[Chunk]) -> list[Posting]:
+    """The inverted index of a version: for each term the chunks that hold it, and its weight."""
+    index: dict[str, tuple[list[int], list[float]]] = defaultdict(lambda: ([], []))
+    for chunk in chunks:
+        for term, frequency in chunk_terms(chunk.indexed_text, chunk.language).items():
+            ordinals, weights = index[term]
+            ordinals.append(chunk.ordinal)
+            weights.append(weight(frequency))
+    return [(term, ordinals, weights) for term, (ordinals, weights) in index.items()]
+
+
+def _hash(texts: Sequence[str]) -> bytes:
+    return hashlib.sha256("\0".join(texts).encode()).digest()

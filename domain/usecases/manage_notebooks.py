@@ -1,0 +1,73 @@
+"""Create, list, change and delete notebooks."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from domain.account import User
+from domain.errors import NotFound, Rejected
+from domain.ids import NotebookId
+from domain.notebook import Notebook
+from domain.stores import Page, UnitOfWork
+from domain.text_gate import clean
+
+_MAX_TITLE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ManageNotebooks:
+    """What a person does with notebooks."""
+
+    uow: UnitOfWork
+
+    async def create(self, user: User, title: str, language: str = "") -> Notebook:
+        """A new, empty notebook."""
+        async with self.uow() as tx:
+            return await tx.notebooks.add(user.id, _title(title), language)
+
+    async def get(self, user: User, notebook_id: NotebookId) -> Notebook:
+        """One notebook.
+
+        Raises:
+            NotFound: it is not that user's.
+        """
+        async with self.uow() as tx:
+            notebook = await tx.notebooks.get(notebook_id, user.id)
+        if notebook is None:
+            raise NotFound("There is no such notebook.")
+        return notebook
+
+    async def page(self, user: User, *, limit: int, after: UUID | None) -> Page[Notebook]:
+        """That user's notebooks, newest first."""
+        async with self.uow() as tx:
+            return await tx.notebooks.page(user.id, limit=limit, after=after)
+
+    async def change(
+        self,
+        user: User,
+        notebook_id: NotebookId,
+        *,
+        title: str | None = None,
+        language: str | None = None,
+    ) -> Notebook:
+        """Rename it, or set its language."""
+        await self.get(user, notebook_id)
+        async with self.uow() as tx:
+            await tx.notebooks.change(
+                notebook_id, title=None if title is None else _title(title), language=language
+            )
+        return await self.get(user, notebook_id)
+
+    async def delete(self, user: User, notebook_id: NotebookId) -> None:
+        """Remove it with its questions and answers; its sources stay in the library."""
+        await self.get(user, notebook_id)
+        async with self.uow() as tx:
+            await tx.notebooks.delete(notebook_id)
+
+
+def _title(title: str) -> str:
+    text = " ".join(clean(title).split())
+    if not text:
+        raise Rejected("A notebook needs a title.")
+    if len(text) > _MAX_TITLE:
+        raise Rejected(f"A title has at most {_MAX_TITLE} characters.")
+    return text

@@ -1,0 +1,120 @@
+"""List, read, retry, unlink and delete sources."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from domain.account import User
+from domain.errors import Conflict, NotFound
+from domain.ids import NotebookId, SourceId
+from domain.jobs import INGEST_SOURCE
+from domain.passage import Passage
+from domain.ports import BlobStore, Box, Reader
+from domain.source import Source, SourceKind
+from domain.stores import Page, Stores, UnitOfWork
+
+
+@dataclass(frozen=True, slots=True)
+class ManageSources:
+    """What a person does with the entries of their library."""
+
+    uow: UnitOfWork
+    blobs: BlobStore
+    reader: Reader
+
+    async def get(self, user: User, source_id: SourceId) -> Source:
+        """One entry.
+
+        Raises:
+            NotFound: that user has no such source.
+        """
+        async with self.uow() as tx:
+            return await self._own(tx, user, source_id)
+
+    async def library(self, user: User, *, limit: int, after: UUID | None) -> Page[Source]:
+        """Everything that user ever added."""
+        async with self.uow() as tx:
+            return await tx.sources.of_owner(user.id, limit=limit, after=after)
+
+    async def in_notebook(
+        self, user: User, notebook_id: NotebookId, *, limit: int, after: UUID | None
+    ) -> Page[Source]:
+        """A notebook's sources."""
+        async with self.uow() as tx:
+            if await tx.notebooks.get(notebook_id, user.id) is None:
+                raise NotFound("There is no such notebook.")
+            return await tx.sources.in_notebook(notebook_id, limit=limit, after=after)
+
+    async def unlink(self, user: User, notebook_id: NotebookId, source_id: SourceId) -> None:
+        """Take a source out of a notebook; the library keeps it."""
+        async with self.uow() as tx:
+            if await tx.notebooks.get(notebook_id, user.id) is None:
+                raise NotFound("There is no such notebook.")
+            if not await tx.notebooks.unlink(notebook_id, source_id):
+                raise NotFound("That source is not in this notebook.")
+
+    async def delete(self, user: User, source_id: SourceId) -> None:
+        """Remove a source with everything made from it; a running job ends quietly."""
+        async with self.uow() as tx:
+            source = await self._own(tx, user, source_id)
+            await tx.sources.delete(source_id)
+            shared = await tx.sources.needs_blob(source.owner_id, source.sha256)
+        if not shared:
+            await self.blobs.delete(source.blob_key)
+
+    async def retry(self, user: User, source_id: SourceId) -> Source:
+        """Read a failed source again; what was paid for is not paid for again.
+
+        Raises:
+            Conflict: it has not failed.
+        """
+        async with self.uow() as tx:
+            await self._own(tx, user, source_id)
+            attempt = await tx.sources.requeue(source_id)
+            if attempt is None:
+                raise Conflict("Only a source that failed can be read again.")
+            await tx.jobs.enqueue(
+                INGEST_SOURCE, f"{source_id}:{attempt}", source_id=str(source_id)
+            )
+            return await self._own(tx, user, source_id)
+
+    async def original(self, user: User, source_id: SourceId) -> tuple[Source, bytes]:
+        """The file as it was uploaded."""
+        source = await self.get(user, source_id)
+        return source, await self.blobs.get(source.blob_key)
+
+    async def passages(
+        self, user: User, source_id: SourceId, *, page: int | None = None
+    ) -> list[Passage]:
+        """What was read from it, or from one of its pages."""
+        async with self.uow() as tx:
+            source = await self._own(tx, user, source_id)
+            if source.version_id is None:
+                return []
+            return await tx.sources.passages(source.version_id, page=page)
+
+    async def page_image(
+        self, user: User, source_id: SourceId, page: int, *, width_px: int
+    ) -> bytes:
+        """A page of a PDF as PNG."""
+        content = await self._pdf(user, source_id)
+        return await self.reader.page_image(content, page, width_px=width_px)
+
+    async def highlights(
+        self, user: User, source_id: SourceId, page: int, start: int, end: int
+    ) -> list[Box]:
+        """Where a quote stands on a page of a PDF."""
+        content = await self._pdf(user, source_id)
+        return await self.reader.highlights(content, page, start, end)
+
+    async def _pdf(self, user: User, source_id: SourceId) -> bytes:
+        source = await self.get(user, source_id)
+        if source.kind is not SourceKind.PDF:
+            raise NotFound("Only PDF sources have page images.")
+        return await self.blobs.get(source.blob_key)
+
+    @staticmethod
+    async def _own(tx: Stores, user: User, source_id: SourceId) -> Source:
+        source = await tx.sources.get(source_id, user.id)
+        if source is None:
+            raise NotFound("There is no such source.")
+        return source

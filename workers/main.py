@@ -1,0 +1,75 @@
+"""The process that runs the jobs of one queue."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import structlog
+from saq import Queue, Worker
+
+from app.bootstrap import services
+from app.services import Services
+from app.log import set_up_logs
+from app.periodic import reaping
+from app.settings import read_settings
+from workers.jobs import JOBS
+
+_BEAT_S = 1.0
+_SWEEP_S = 2
+_CONCURRENCY = 4
+log = structlog.get_logger()
+
+
+def run(queue: str) -> None:
+    """Run that queue's jobs until SIGTERM; jobs that still run then are run again elsewhere."""
+    set_up_logs()
+    asyncio.run(_run(queue))
+
+
+async def _run(name: str) -> None:
+    settings = read_settings()
+    async with services(settings) as wired, reaping(wired):
+        for notice in wired.notices:
+            log.warning("notice", text=notice)
+        queue = Queue.from_url(settings.database_url, name=name, min_size=1, max_size=4)
+        await queue.connect()
+        try:
+            worker: Worker[Any] = Worker(
+                queue,
+                [
+                    (kind.name, _beating(wired, job))
+                    for kind, job in JOBS.items()
+                    if kind.queue == name
+                ],
+                concurrency=_CONCURRENCY,
+                timers={"sweep": _SWEEP_S},
+                cancellation_hard_deadline_s=8.0,
+            )
+            await worker.start()
+        finally:
+            await queue.disconnect()
+
+
+def _beating(
+    wired: Services, job: Callable[..., Awaitable[None]]
+) -> Callable[..., Awaitable[None]]:
+    """The function SAQ calls: `job` beside a heartbeat, so that only a dead worker looks dead."""
+
+    async def run_job(context: Mapping[str, Any], **arguments: str) -> None:
+        async def beat() -> None:
+            while True:
+                await asyncio.sleep(_BEAT_S)
+                await context["job"].update()
+
+        heart = asyncio.create_task(beat())
+        structlog.contextvars.bind_contextvars(job=context["job"].key)
+        try:
+            await job(wired, **arguments)
+        finally:
+            heart.cancel()
+            with suppress(asyncio.CancelledError):
+                await heart
+            structlog.contextvars.clear_contextvars()
+
+    return run_job

@@ -194,6 +194,7 @@ async def _say_when_ready(listener: socket.socket, address: str) -> None:
     host, port = listener.getsockname()[:2]
     reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - read, not bound
     impatient_at = time.monotonic() + _IMPATIENT_AFTER_S
+    pause_s = 0.02
     while True:
         status, body = await _get_ready(reachable, port)
         if status == b"200":
@@ -203,7 +204,8 @@ async def _say_when_ready(listener: socket.socket, address: str) -> None:
         if time.monotonic() > impatient_at:
             impatient_at += _IMPATIENT_AFTER_S
             _say(f"Still not ready. {body.decode(errors='replace')}")
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(pause_s)
+        pause_s = min(pause_s * 1.5, 1.0)
 
 
 async def _get_ready(host: str, port: int) -> tuple[bytes, bytes]:

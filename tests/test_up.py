@@ -15,7 +15,10 @@ from typing import TypeVar
 
 import pytest
 
+from domain.jobs import QUEUES
+
 UP = [sys.executable, "-P", "-m", "app.cli", "up"]
+CHILDREN = {"web", "postgres", *QUEUES}
 READY = re.compile(r"^Beleg is ready: (http://127\.0\.0\.1:\d+)$", re.MULTILINE)
 
 
@@ -49,9 +52,9 @@ class Run:
         found = {}
         for pid in descendants(self.process.pid, depth=1):
             command = Path("/proc", str(pid), "cmdline").read_text().replace("\0", " ")
-            for name in ("web", "worker --queue ingest", "worker --queue maintenance", "postgres"):
+            for name in CHILDREN:
                 if f" {name} " in command or f"/{name} " in command:
-                    found[name.rpartition(" ")[2]] = pid
+                    found[name] = pid
         return found
 
     def end(self, sign: signal.Signals) -> int:
@@ -139,7 +142,7 @@ def test_it_serves_refuses_a_second_one_and_ends_without_a_trace(data: Path) -> 
         address = run.address()
         assert not address.endswith(":8470")
         assert is_ready(address)
-        assert set(run.children()) == {"web", "ingest", "maintenance", "postgres"}
+        assert set(run.children()) == CHILDREN
 
         second = subprocess.run(
             [*UP, "--data", str(data)], capture_output=True, text=True, timeout=20, check=False
@@ -160,7 +163,7 @@ def test_nothing_outlives_a_kill_and_the_next_start_recovers(data: Path) -> None
     with running(data) as run:
         run.address()
         family = descendants(run.process.pid)
-        assert len(family) > 4
+        assert len(family) > len(CHILDREN)
         run.end(signal.SIGKILL)
         wait_for(lambda: all_gone(family), timeout_s=5)
     with running(data) as run:
@@ -193,7 +196,9 @@ def test_what_dies_starts_again_at_the_same_address(data: Path) -> None:
         before = run.children()
         for name in ("ingest", "web", "postgres"):
             os.kill(before[name], signal.SIGKILL)
-        after = wait_for(lambda: (now := run.children()) and len(now) == 4 and now, timeout_s=30)
+        after = wait_for(
+            lambda: (now := run.children()) and set(now) == CHILDREN and now, timeout_s=30
+        )
         assert all(after[name] != before[name] for name in ("ingest", "web", "postgres"))
         wait_for(lambda: is_ready(address), timeout_s=30)
         assert "worker-ingest was ended by SIGKILL" in run.output.read_text()

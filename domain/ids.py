@@ -1,6 +1,6 @@
 """NewTypes for every identifier, and how they are made."""
 
-import os
+import secrets
 import time
 from typing import NewType
 from uuid import UUID
@@ -22,7 +22,7 @@ def new_id() -> UUID:
 
     Source: RFC 9562, section 5.7.
     """
-    random = int.from_bytes(os.urandom(10), "big")
+    random = int.from_bytes(secrets.token_bytes(10), "big")
     value = (time.time_ns() // 1_000_000) << 80 | random
     value = value & ~(0xF << 76) | 0x7 << 76
     return UUID(int=value & ~(0x3 << 62) | 0x2 << 62)

@@ -17,15 +17,25 @@ class LiveAnswer:
         """Set when the run shall commit what it has, and look whether it is to stop."""
         self._events: list[AnswerEvent] = []
         self._news = asyncio.Event()
+        self._ended = False
 
     def publish(self, events: Sequence[AnswerEvent]) -> None:
         """Show committed events to everyone who follows."""
         self._events.extend(events)
+        self._wake()
+
+    def end(self) -> None:
+        """Let followers go: nothing more comes from here."""
+        self._ended = True
+        self._wake()
+
+    def _wake(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()
 
     async def follow(self, after: int, ping_s: float) -> AsyncIterator[AnswerEvent | None]:
-        """Events with a greater id, as they come; None where none came for `ping_s` seconds."""
+        """Events with a greater id, as they come, until the run ends; None where none came for
+        `ping_s` seconds."""
         place = after  # ids grow by one from 1, so an event's id is its place plus one
         while True:
             news = self._news
@@ -35,6 +45,8 @@ class LiveAnswer:
                 yield event
                 if event.is_last:
                     return
+            if self._ended:
+                return
             try:
                 async with asyncio.timeout(ping_s):
                     await news.wait()
@@ -58,7 +70,8 @@ class LiveAnswers:
 
     def end(self, answer_id: AnswerId) -> None:
         """Forget a run; followers that hold it read on to its end."""
-        self._answers.pop(answer_id, None)
+        if live := self._answers.pop(answer_id, None):
+            live.end()
 
     def stop_all(self) -> None:
         """Ask every run here to stop."""

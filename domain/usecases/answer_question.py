@@ -99,14 +99,15 @@ class AnswerQuestion:
             writer=AnswerWriter([]),
         )
         flusher = asyncio.create_task(run.log.run())
+        status, problem = AnswerStatus.FAILED, _OUR_MISTAKE
         try:
             status, problem = await self._until_stopped(run, opened)
         finally:
             flusher.cancel()
             with suppress(asyncio.CancelledError):
                 await flusher
-        run.show(run.writer.finish())
-        await asyncio.shield(self._finish(run, status, problem))
+            run.show(run.writer.finish())
+            await asyncio.shield(self._finish(run, status, problem))
 
     async def _until_stopped(
         self, run: _Run, opened: Intent | None
@@ -178,7 +179,11 @@ class AnswerQuestion:
     async def _quote(self, run: _Run) -> None:
         """Answer with sentences of the sources, or refuse where none is near enough."""
         question = run.answer.question
-        candidates = extractive.candidates(question, run.language, run.hits)
+        evidence = [
+            extractive.Evidence(h.rank, h.text, h.language, h.similarity, h.score, h.start)
+            for h in run.hits
+        ]
+        candidates = extractive.candidates(question, run.language, evidence)
         chosen: list[extractive.Candidate] = []
         if candidates and run.vector is not None:
             sentences = await self.embedder.embed(
@@ -274,5 +279,8 @@ class AnswerQuestion:
         run.log.show()
 
 
+_OUR_MISTAKE = Problem(
+    "internal_error", "Answering failed because of a mistake in Beleg. It was logged; ask again."
+)
 _FINISH_TRIES = 60
 """Seconds that a finished answer waits for its database; then it is the reaper's."""

@@ -79,7 +79,11 @@ class FollowAnswer:
         if live:
             async for event in live.follow(after, self.ping_s):
                 yield event
-            return
+                if event:
+                    after = event.id
+                    if event.is_last:
+                        return
+            # The run ended without its last event, which somebody else will write.
         async with self.listener.waiting(ANSWER_APPENDED, str(answer_id)) as news:
             while True:
                 news.clear()

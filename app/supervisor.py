@@ -94,6 +94,7 @@ class Supervisor:
         self._say = say
         self._running: set[int] = set()
         self._said: deque[str] = deque(maxlen=100)
+        self._is_stopping = False
 
     async def keep_running(self, program: Program) -> None:
         """Start `program` whenever it is not running; cancelling this stops it in good order.
@@ -140,6 +141,9 @@ class Supervisor:
         reading = asyncio.create_task(self._read(program.name, read_end, log))
         try:
             return await process.wait()
+        except asyncio.CancelledError:
+            self._is_stopping = True
+            raise
         finally:
             await _stop(process)
             self._running.discard(process.pid)
@@ -156,7 +160,7 @@ class Supervisor:
             async for line in _lines(reader):
                 loud = loud_line(log.write(line))
                 # Children often notice the same thing; the logs have every line.
-                if loud and loud not in self._said:
+                if loud and loud not in self._said and not self._is_stopping:
                     self._said.append(loud)
                     self._say(f"{name}: {loud}")
         finally:

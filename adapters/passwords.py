@@ -18,6 +18,7 @@ class Argon2Passwords:
     def verify(self, hashed: str | None, password: str) -> bool:
         """True where they belong together."""
         try:
-            return self._hasher.verify(hashed or self._nobody, password) and hashed is not None
+            self._hasher.verify(hashed or self._nobody, password)
         except (Argon2Error, InvalidHashError):
             return False
+        return hashed is not None

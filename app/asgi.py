@@ -12,13 +12,13 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import SwaggerRenderPlugin
 
 from app.bootstrap import services
-from app.services import Services
 from app.errors import on_beleg_error, on_http_error, on_unexpected
 from app.log import set_up_logs
 from app.periodic import reaping
 from app.routes import accounts_api, health, notebooks_api, questions_api, sources_api
 from app.runs import Runs
 from app.security import provide_user
+from app.services import Services
 from app.settings import Settings, read_settings
 from domain.errors import BelegError
 

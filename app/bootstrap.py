@@ -7,7 +7,6 @@ only what it runs.
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -15,15 +14,14 @@ from urllib.parse import unquote, urlsplit
 from domain.errors import Rejected
 
 if TYPE_CHECKING:
-    from adapters.embedded_postgres import EmbeddedPostgres
     from openai import AsyncOpenAI
 
+    from adapters.embedded_postgres import EmbeddedPostgres
     from app.services import Services
     from app.settings import Endpoint, Settings
-    from domain.embedding_set import EmbeddingSet
-    from domain.live import LiveAnswers
     from domain.chunking import TokenWindowChunker
-    from domain.ports import BlobStore, ChatModel, Embedder, Listener
+    from domain.embedding_set import EmbeddingSet
+    from domain.ports import BlobStore, ChatModel, Embedder
     from domain.stores import UnitOfWork
 
 
@@ -59,35 +57,21 @@ def migrate(database_url: str) -> None:
 
 @asynccontextmanager
 async def services(settings: "Settings") -> AsyncIterator["Services"]:
-    """Open every adapter, wire every use-case, close all of it at the end.
+    """Open every adapter, hand them to the use-cases, close all of it at the end.
 
     Raises:
         Rejected: the settings do not fit each other or the database; the message says which.
     """
     from adapters.clock import SystemClock
+    from adapters.extraction.pdf_process import PdfProcesses
     from adapters.extraction.reader import FileReader
     from adapters.passwords import Argon2Passwords
     from adapters.postgres.connection import open_engine
     from adapters.postgres.listener import PostgresListener
     from adapters.postgres.unit_of_work import PostgresUnitOfWork
     from adapters.prices import load_prices
-    from app.services import Services
+    from app.services import Ports, wire
     from domain import channels
-    from domain.live import LiveAnswers
-    from domain.metering import MeteredEmbedder
-    from domain.retrieval import RetrievalSettings
-    from domain.usage import TokenUsage
-    from domain.usecases.add_source import AddSource
-    from domain.usecases.answer_question import AnswerQuestion, AnswerSettings
-    from domain.usecases.ask_question import AskQuestion
-    from domain.usecases.follow_answer import FollowAnswer
-    from domain.usecases.ingest_source import IngestSettings, IngestSource
-    from domain.usecases.manage_accounts import ManageAccounts
-    from domain.usecases.manage_notebooks import ManageNotebooks
-    from domain.usecases.manage_sources import ManageSources
-    from domain.usecases.read_usage import ReadUsage
-    from domain.usecases.reap import Reap
-    from domain.usecases.search_notebook import SearchNotebook
 
     if not settings.database_url:
         raise Rejected("DATABASE_URL is not set. `beleg up` runs a database by itself.")
@@ -95,84 +79,27 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
         engine = open_engine(settings.database_url, pool_size=settings.database_pool_size)
         stack.push_async_callback(engine.dispose)
         uow = PostgresUnitOfWork(engine)
-        listener = await stack.enter_async_context(
-            PostgresListener(settings.database_url, channels.ALL)
-        )
-        clock = SystemClock()
-        prices = load_prices(settings.prices_file)
         embedding_set, notices = await _embedding_set(settings, uow)
-        embedder, default_floor = await _embedder(settings, embedding_set, stack)
-        chat = await _chat(settings, stack)
-        for model in (embedder.model, *([chat.model] if chat else [])):
-            prices.of(model)
-        metered = MeteredEmbedder(embedder, prices, uow, clock)
-        reader = FileReader()
+        embedder, floor = await _embedder(settings, embedding_set, stack)
+        reader = FileReader(PdfProcesses(size=2))
         stack.push_async_callback(reader.aclose)
-        blobs = _blobs(settings.storage_url)
-        floor = settings.similarity_floor
-        retrieval = RetrievalSettings(
-            mode=settings.retrieval_mode,
-            k=settings.retrieval_k,
-            candidates=settings.retrieval_candidates,
-            rrf_k=settings.rrf_k,
-            floor=floor if floor is not None else default_floor,
-        )
-        live = LiveAnswers()
-        # What a prompt may hold at most: its passages, history and question, as bytes.
-        prompt_bound = TokenUsage(30_000, settings.llm_max_output_tokens)
-        yield Services(
-            settings=settings,
-            accounts=ManageAccounts(
-                uow, Argon2Passwords(), settings.sign_up, settings.signup_credit
-            ),
-            notebooks=ManageNotebooks(uow),
-            add_source=AddSource(
-                uow,
-                blobs,
-                reader,
-                clock,
-                settings.max_file_bytes,
-                settings.max_sources_per_notebook,
-            ),
-            sources=ManageSources(uow, blobs, reader),
-            ingest_source=IngestSource(
-                uow,
-                blobs,
-                reader,
-                _chunker(embedding_set.chunker),
-                metered,
-                embedding_set,
-                IngestSettings(max_words=settings.max_words_per_source),
-            ),
-            search=SearchNotebook(uow, metered, embedding_set, retrieval),
-            ask=AskQuestion(
-                uow,
-                clock,
-                metered,
-                can_write=chat is not None,
-                writing_cost=prices.of(chat.model).cost(prompt_bound) if chat else Decimal(0),
-                max_questions_per_notebook_day=settings.max_questions_per_notebook_day,
-            ),
-            answer_question=AnswerQuestion(
-                uow,
-                clock,
-                metered,
-                embedding_set,
-                chat,
-                prices,
-                AnswerSettings(
-                    retrieval, settings.chat_history_messages, settings.llm_max_output_tokens
-                ),
-            ),
-            answers=FollowAnswer(uow, live, listener),
-            live=live,
-            listener=listener,
-            usage=ReadUsage(uow),
-            reap=Reap(uow, clock),
-            embedding_set=embedding_set,
-            notices=notices,
+        listener = PostgresListener(settings.database_url, channels.ALL)
+        ports = Ports(
+            uow=uow,
             is_ready=uow.is_ready,
+            listener=await stack.enter_async_context(listener),
+            clock=SystemClock(),
+            hasher=Argon2Passwords(),
+            blobs=_blobs(settings.storage_url),
+            reader=reader,
+            embedder=embedder,
+            embedding_set=embedding_set,
+            chunker=_chunker(embedding_set.chunker),
+            similarity_floor=floor,
+            chat=await _chat(settings, stack),
+            prices=load_prices(settings.prices_file),
         )
+        yield wire(ports, settings, notices)
 
 
 async def _embedding_set(
@@ -201,11 +128,12 @@ async def _embedding_set(
             return active, ()
         if active is None or await tx.index.is_empty(active.id):
             return await tx.index.activate(model, dimension, chunker.name), ()
-    return active, (
+    notice = (
         f"Sources here are embedded with {active.model} ({active.dimension} dimensions,"
         f" {active.chunker}); the settings name {model} ({dimension}, {chunker.name})."
-        " The embedded one stays in use: questions and sources must share one set.",
+        " The embedded one stays in use: questions and sources must share one set."
     )
+    return active, (notice,)
 
 
 async def _embedder(

@@ -8,7 +8,7 @@ import structlog
 
 def set_up_logs() -> None:
     """Send our events, and warnings of libraries, through one pipeline."""
-    shared = [
+    shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),

@@ -2,19 +2,27 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from decimal import Decimal
 
 from app.settings import Settings
+from domain.chunking import TokenWindowChunker
 from domain.embedding_set import EmbeddingSet
 from domain.live import LiveAnswers
-from domain.ports import Listener
+from domain.metering import MeteredEmbedder
+from domain.ports import BlobStore, ChatModel, Clock, Embedder, Listener, PasswordHasher, Reader
+from domain.prices import PriceList
+from domain.retrieval import RetrievalSettings
+from domain.stores import UnitOfWork
+from domain.usage import TokenUsage
 from domain.usecases.add_source import AddSource
-from domain.usecases.answer_question import AnswerQuestion
+from domain.usecases.answer_question import AnswerQuestion, AnswerSettings
 from domain.usecases.ask_question import AskQuestion
 from domain.usecases.follow_answer import FollowAnswer
-from domain.usecases.ingest_source import IngestSource
+from domain.usecases.ingest_source import IngestSettings, IngestSource
 from domain.usecases.manage_accounts import ManageAccounts
 from domain.usecases.manage_notebooks import ManageNotebooks
 from domain.usecases.manage_sources import ManageSources
+from domain.usecases.read_citation import ReadCitation
 from domain.usecases.read_usage import ReadUsage
 from domain.usecases.reap import Reap
 from domain.usecases.search_notebook import SearchNotebook
@@ -34,6 +42,7 @@ class Services:
     ask: AskQuestion
     answer_question: AnswerQuestion
     answers: FollowAnswer
+    read_citation: ReadCitation
     live: LiveAnswers
     listener: Listener
     usage: ReadUsage
@@ -43,3 +52,96 @@ class Services:
     """What an operator should know, one sentence each."""
     is_ready: Callable[[], Awaitable[bool]]
     """True once the database answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What the use-cases stand on, whoever stands behind it."""
+
+    uow: UnitOfWork
+    is_ready: Callable[[], Awaitable[bool]]
+    listener: Listener
+    clock: Clock
+    hasher: PasswordHasher
+    blobs: BlobStore
+    reader: Reader
+    embedder: Embedder
+    embedding_set: EmbeddingSet
+    chunker: TokenWindowChunker
+    """The one that the embedding set was made with."""
+    similarity_floor: float
+    """The embedding model's own."""
+    chat: ChatModel | None
+    prices: PriceList
+
+
+def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Services:
+    """The use-cases over those ports.
+
+    Raises:
+        NoPrice: a model has none.
+    """
+    uow, clock, chat, prices = ports.uow, ports.clock, ports.chat, ports.prices
+    metered = MeteredEmbedder(ports.embedder, prices, uow, clock)
+    prices.of(ports.embedder.model)
+    floor = settings.similarity_floor
+    retrieval = RetrievalSettings(
+        mode=settings.retrieval_mode,
+        k=settings.retrieval_k,
+        candidates=settings.retrieval_candidates,
+        rrf_k=settings.rrf_k,
+        floor=ports.similarity_floor if floor is None else floor,
+    )
+    answering = AnswerSettings(
+        retrieval, settings.chat_history_messages, settings.llm_max_output_tokens
+    )
+    bound = TokenUsage(_PROMPT_BOUND_TOKENS, settings.llm_max_output_tokens)
+    live = LiveAnswers()
+    return Services(
+        settings=settings,
+        accounts=ManageAccounts(uow, ports.hasher, settings.sign_up, settings.signup_credit),
+        notebooks=ManageNotebooks(uow),
+        add_source=AddSource(
+            uow,
+            ports.blobs,
+            ports.reader,
+            clock,
+            settings.max_file_bytes,
+            settings.max_sources_per_notebook,
+        ),
+        sources=ManageSources(uow, ports.blobs, ports.reader),
+        ingest_source=IngestSource(
+            uow,
+            ports.blobs,
+            ports.reader,
+            ports.chunker,
+            metered,
+            ports.embedding_set,
+            IngestSettings(max_words=settings.max_words_per_source),
+        ),
+        search=SearchNotebook(uow, metered, ports.embedding_set, retrieval),
+        ask=AskQuestion(
+            uow,
+            clock,
+            metered,
+            can_write=chat is not None,
+            writing_cost=prices.of(chat.model).cost(bound) if chat else Decimal(0),
+            max_questions_per_notebook_day=settings.max_questions_per_notebook_day,
+        ),
+        answer_question=AnswerQuestion(
+            uow, clock, metered, ports.embedding_set, chat, prices, answering
+        ),
+        answers=FollowAnswer(uow, live, ports.listener),
+        read_citation=ReadCitation(uow),
+        live=live,
+        listener=ports.listener,
+        usage=ReadUsage(uow),
+        reap=Reap(uow, clock),
+        embedding_set=ports.embedding_set,
+        notices=notices,
+        is_ready=ports.is_ready,
+    )
+
+
+_PROMPT_BOUND_TOKENS = 30_000
+"""What a prompt may hold at most: passages, history and question, as bytes."""

@@ -78,7 +78,7 @@ class Settings:
     max_questions_per_notebook_day: int
     """Questions a notebook takes a day (UTC)."""
     htmx_base_url: str
-    """Where pages load htmx from: a folder with htmx.min.js and hx-sse.min.js, or "" for the CDN."""
+    """The folder of htmx.min.js and hx-sse.min.js that pages load; "" for the CDN."""
     database_pool_size: int
     """Connections one process may hold."""
 

@@ -1,6 +1,7 @@
 """The events of one answer on their way into the database: coalesced, leased, then shown."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import timedelta
@@ -79,7 +80,7 @@ class EventLog:
         events, self._pending = self._pending, []
         self._live.publish(events)
 
-    def _queue(self, kind: EventKind, data: dict[str, object]) -> None:
+    def _queue(self, kind: EventKind, data: Mapping[str, object]) -> None:
         self._pending.append(AnswerEvent(self._next_id, kind, data))
         self._next_id += 1
 

@@ -22,11 +22,11 @@ MOST_SENTENCES = 3
 _PER_COSINE = 10.0
 """E5 cosines of related texts lie within .1 of each other."""
 _COSINE_ZERO = 0.8
-_WORDS = 1.2
-_PASSAGE_WORDS = 0.5
+_WORDS = 1.4
+_PASSAGE_WORDS = 1.0
 _NEIGHBOUR = 0.8
 """What a word of the sentence next to it counts: half of all pronouns point there."""
-_RANK = 0.15
+_RANK = 0.2
 _STANDOUT = 10.0
 _LEAD_ALONE = 0.03
 _PLACE_ALONE = 2.0
@@ -260,7 +260,7 @@ def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _is_quotable(sentence: str) -> bool:
     """False for what only looks like a sentence: a heading, a table row, a line of dots."""
     words = len(_WORD.findall(sentence))
-    if not _FEWEST_WORDS <= words or len(sentence) > _LONGEST or _BOILERPLATE.search(sentence):
+    if not words >= _FEWEST_WORDS or len(sentence) > _LONGEST or _BOILERPLATE.search(sentence):
         return False
     return bool(
         _STOP.search(sentence) or words >= _FEWEST_WITHOUT_STOP or _LABELLED.search(sentence)

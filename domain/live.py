@@ -34,8 +34,10 @@ class LiveAnswer:
         news.set()
 
     async def follow(self, after: int, ping_s: float) -> AsyncIterator[AnswerEvent | None]:
-        """Events with a greater id, as they come, until the run ends; None where none came for
-        `ping_s` seconds."""
+        """Events with a greater id, as they come, until the run ends.
+
+        None where none came for `ping_s` seconds.
+        """
         place = after  # ids grow by one from 1, so an event's id is its place plus one
         while True:
             news = self._news

@@ -1,4 +1,4 @@
-"""Model calls that are accounted for: intent before, settlement after, retries that know the bill."""
+"""Model calls that are accounted for: intent before, settlement after, retries between."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -55,7 +55,7 @@ def wait_s(error: ModelError, tries: int) -> float | None:
         return 0.0 if tries < _INVALID_TRIES else None
     if not isinstance(error, ModelUnavailable) or tries >= _UNAVAILABLE_TRIES:
         return None
-    backoff = min(0.25 * 2**tries, _WAIT_MAX_S)
+    backoff = min(0.25 * 2.0**tries, _WAIT_MAX_S)
     asked = error.retry_after_s
     if asked is None:
         return backoff

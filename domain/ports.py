@@ -90,8 +90,10 @@ class BlobStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle on a page, each number a fraction of the page's width or height from its
-    upper left corner, as shown (rotation applied)."""
+    """A rectangle on a page as it is shown, rotation applied.
+
+    Each number is a fraction of the page's width or height, from its upper left corner.
+    """
 
     left: float
     top: float

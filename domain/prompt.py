@@ -26,10 +26,10 @@ Passages:
 {passages}"""
 
 _GENERAL = """\
-You answer from general knowledge: the person has selected none of their documents. Begin by saying \
-in one sentence that this answer is general knowledge and does not come from their sources. Write \
-no markers and no bracketed numbers. Write in the language of the question, briefly and plainly, as \
-Markdown."""
+You answer from general knowledge: the person has selected none of their documents. Begin by \
+saying in one sentence that this answer is general knowledge and does not come from their sources. \
+Write no markers and no bracketed numbers. Write in the language of the question, briefly and \
+plainly, as Markdown."""
 
 _TAG = re.compile(
     r"[<＜﹤](?=[\s/／]*p[\s\W]*a[\s\W]*s[\s\W]*s[\s\W]*a[\s\W]*g[\s\W]*e)", re.IGNORECASE

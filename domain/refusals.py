@@ -15,10 +15,10 @@ _TEXTS = {
         "en": "None of the selected sources is ready in this notebook. Select others.",
     },
     "general_needs_a_model": {
-        "de": "Ohne ausgewählte Quellen antwortet ein Sprachmodell aus Allgemeinwissen, und hier ist"
-        " keines eingerichtet. Ich kann nur aus Quellen zitieren: Wähle mindestens eine aus.",
-        "en": "Without selected sources a language model answers from general knowledge, and none is"
-        " configured here. I can only quote sources: select at least one.",
+        "de": "Ohne ausgewählte Quellen antwortet ein Sprachmodell aus Allgemeinwissen, und hier"
+        " ist keines eingerichtet. Ich kann nur aus Quellen zitieren: Wähle mindestens eine aus.",
+        "en": "Without selected sources a language model answers from general knowledge, and none"
+        " is configured here. I can only quote sources: select at least one.",
     },
 }
 

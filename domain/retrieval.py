@@ -41,7 +41,7 @@ class RetrievalSettings:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is searched: always ready sources of the notebook, and of those
+    """What is searched: ready sources of the notebook, or fewer.
 
     Args:
         source_ids: only these; None for all. Ids that are not the notebook's are ignored.

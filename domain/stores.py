@@ -36,7 +36,6 @@ from domain.source import Progress, Reading, Source
 from domain.terms import QueryTerm
 from domain.usage import TokenUsage
 
-
 T = TypeVar("T")
 
 
@@ -433,14 +432,29 @@ class Idempotency(Protocol):
 class Stores(Protocol):
     """Everything one transaction can reach."""
 
-    accounts: Accounts
-    notebooks: Notebooks
-    sources: Sources
-    index: Index
-    answers: Answers
-    ledger: Ledger
-    jobs: Jobs
-    idempotency: Idempotency
+    @property
+    def accounts(self) -> Accounts: ...
+
+    @property
+    def notebooks(self) -> Notebooks: ...
+
+    @property
+    def sources(self) -> Sources: ...
+
+    @property
+    def index(self) -> Index: ...
+
+    @property
+    def answers(self) -> Answers: ...
+
+    @property
+    def ledger(self) -> Ledger: ...
+
+    @property
+    def jobs(self) -> Jobs: ...
+
+    @property
+    def idempotency(self) -> Idempotency: ...
 
 
 class UnitOfWork(Protocol):

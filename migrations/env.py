@@ -1,4 +1,4 @@
-"""Alembic environment: runs the revisions on the connection that `adapters.postgres.migrate` gives."""
+"""Alembic environment: runs the revisions on the connection of `adapters.postgres.migrate`."""
 
 from alembic import context
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import structlog
 from saq import Queue, Worker
+from saq.types import PartialTimersDict
 
 from app.bootstrap import services
-from app.services import Services
 from app.log import set_up_logs
 from app.periodic import reaping
+from app.services import Services
 from app.settings import read_settings
 from workers.jobs import JOBS
 
@@ -43,7 +44,7 @@ async def _run(name: str) -> None:
                     if kind.queue == name
                 ],
                 concurrency=_CONCURRENCY,
-                timers={"sweep": _SWEEP_S},
+                timers=PartialTimersDict(sweep=_SWEEP_S),
                 cancellation_hard_deadline_s=8.0,
             )
             await worker.start()

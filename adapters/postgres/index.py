@@ -87,7 +87,18 @@ class PostgresIndex(Store):
                 *("heading", "language", "text"),
             ),
             [
-                (i, version_id, c.ordinal, c.passage, c.page, c.start, c.end, c.heading, c.language, c.text)
+                (
+                    i,
+                    version_id,
+                    c.ordinal,
+                    c.passage,
+                    c.page,
+                    c.start,
+                    c.end,
+                    c.heading,
+                    c.language,
+                    c.text,
+                )
                 for i, c in chunks
             ],
         )

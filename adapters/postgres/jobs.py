@@ -41,6 +41,4 @@ class PostgresJobs(Store):
             queue=kind.queue,
             now=now_ms // 1000,
         )
-        await self._run(
-            "select pg_notify(:channel, 'saq:enqueue')", channel=f"saq:{kind.queue}"
-        )
+        await self._run("select pg_notify(:channel, 'saq:enqueue')", channel=f"saq:{kind.queue}")

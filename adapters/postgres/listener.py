@@ -4,6 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Self
 
 import asyncpg
 import structlog
@@ -26,7 +27,7 @@ class PostgresListener:
         self._waiting: dict[tuple[str, str], set[asyncio.Event]] = defaultdict(set)
         self._task: asyncio.Task[None] | None = None
 
-    async def __aenter__(self) -> "PostgresListener":
+    async def __aenter__(self) -> Self:
         listening = asyncio.Event()
         self._task = asyncio.create_task(self._listen(listening))
         await listening.wait()

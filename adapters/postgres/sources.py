@@ -100,7 +100,8 @@ class PostgresSources(Store):
     ) -> Page[Source]:
         rows = await self._all(
             f"{_SOURCE} join notebook_sources l on l.source_id = s.id"
-            " where l.notebook_id = :notebook_id and (cast(:after as uuid) is null or s.id > :after)"
+            " where l.notebook_id = :notebook_id"
+            " and (cast(:after as uuid) is null or s.id > :after)"
             " order by s.id limit :most",
             notebook_id=notebook_id,
             after=after,
@@ -235,18 +236,16 @@ class PostgresSources(Store):
         return _passage(row) if row else None
 
     async def delete(self, source_id: SourceId) -> None:
+        await self._run("update answer_passages set text = '' where source_id = :id", id=source_id)
         await self._run(
-            "update answer_passages set text = '' where source_id = :id", id=source_id
-        )
-        await self._run(
-            "update citations c set mentions = (select jsonb_agg(m || '{\"quote\": \"\"}')"
+            'update citations c set mentions = (select jsonb_agg(m || \'{"quote": ""}\')'
             " from jsonb_array_elements(c.mentions) m) from answer_passages p"
             " where p.answer_id = c.answer_id and p.rank = c.rank and p.source_id = :id",
             id=source_id,
         )
         await self._run(
             "update answer_events e set data = jsonb_set(e.data, '{mentions}',"
-            " (select jsonb_agg(m || '{\"quote\": \"\"}')"
+            ' (select jsonb_agg(m || \'{"quote": ""}\')'
             " from jsonb_array_elements(e.data -> 'mentions') m))"
             " from answer_passages p where p.source_id = :id and e.answer_id = p.answer_id"
             " and e.event = 'citation' and e.data ->> 'source_id' = cast(:id as text)",
@@ -277,4 +276,6 @@ class PostgresSources(Store):
         return [(row.id, row.attempt) for row in rows]
 
     async def _tell(self, source_id: SourceId) -> None:
-        await self._run("select pg_notify(:channel, :id)", channel=SOURCE_CHANGED, id=str(source_id))
+        await self._run(
+            "select pg_notify(:channel, :id)", channel=SOURCE_CHANGED, id=str(source_id)
+        )

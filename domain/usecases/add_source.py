@@ -10,11 +10,12 @@ from domain.errors import NotFound, Rejected, TooLarge
 from domain.ids import NotebookId, SourceId, new_id
 from domain.jobs import INGEST_SOURCE
 from domain.ports import BlobStore, Clock, Reader
-from domain.source import CaptureMode, Source, SourceKind, SourceStatus, blob_key
+from domain.source import CaptureMode, Source, SourceKind, SourceStatus
 from domain.stores import UnitOfWork
 from domain.text_gate import clean
 
 _HEAD_BYTES = 4096
+_BLOCK_BYTES = 1 << 20
 _MAX_NAME = 300
 _MEDIA_TYPES = {
     SourceKind.PDF: "application/pdf",
@@ -69,7 +70,7 @@ class AddSource:
         content.seek(0)
         kind = self.reader.kind_of(content.read(_HEAD_BYTES), name)
         content.seek(0)
-        digest = hashlib.file_digest(content, "sha256").digest()
+        digest = _sha256(content)
         source = self._new(user, kind, name, title, digest, size, capture_mode)
         content.seek(0)
         await self.blobs.put(source.blob_key, content)
@@ -135,6 +136,13 @@ class AddSource:
             skipped=(),
             created_at=self.clock.now(),
         )
+
+
+def _sha256(content: BinaryIO) -> bytes:
+    digest = hashlib.sha256()
+    while block := content.read(_BLOCK_BYTES):
+        digest.update(block)
+    return digest.digest()
 
 
 def _clean_name(name: str) -> str:

@@ -99,7 +99,8 @@ class AnswerQuestion:
             writer=AnswerWriter([]),
         )
         flusher = asyncio.create_task(run.log.run())
-        status, problem = AnswerStatus.FAILED, _OUR_MISTAKE
+        status = AnswerStatus.FAILED
+        problem: Problem | None = _OUR_MISTAKE
         try:
             status, problem = await self._until_stopped(run, opened)
         finally:
@@ -228,12 +229,14 @@ class AnswerQuestion:
         while run.call:
             tries += 1
             try:
-                return await self._stream(run, chat)
+                await self._stream(run, chat)
             except ModelError as error:
                 run.settlement = settlement_of(error, run.call.bound)
                 pause = None if run.received else wait_s(error, tries)
                 if pause is None:
                     raise
+            else:
+                return
             async with self.uow() as tx:
                 await tx.ledger.settle(run.call.id, run.settlement)
                 run.call = None

@@ -97,12 +97,12 @@ class AskQuestion:
             elif await tx.notebooks.has_ready(notebook_id, source_ids, about):
                 payer = Payer(user.id, notebook_id=notebook_id, answer_id=answer.id)
                 opened = self.embedder.intent([text], payer)
-                await tx.ledger.require(user.id, opened.price.cost(opened.bound) + self.writing_cost)
+                await tx.ledger.require(
+                    user.id, opened.price.cost(opened.bound) + self.writing_cost
+                )
                 await tx.ledger.open(opened, self.clock.now() + CALL_LEASE)
             if idempotency_key:
-                await tx.idempotency.remember(
-                    user.id, idempotency_key, asked_hash, str(answer.id)
-                )
+                await tx.idempotency.remember(user.id, idempotency_key, asked_hash, str(answer.id))
         return Asked(answer, opened, is_new=True)
 
     def _turn(

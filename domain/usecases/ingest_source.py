@@ -17,7 +17,6 @@ from domain.errors import (
     Problem,
     TooLarge,
     Unavailable,
-    Unreadable,
 )
 from domain.ids import ChunkId, SourceId, VersionId, new_id
 from domain.language import detect
@@ -33,6 +32,9 @@ _MAX_TRIES = 8
 _MAX_CRASHES = 25
 """Runs of a source in all: more, and reading it is what ends the process."""
 _PARALLEL_CALLS = 4
+_ENDS_THE_PROCESS = Problem(
+    "unreadable", "Reading this file ended the reading process again and again."
+)
 _OUR_MISTAKE = Problem(
     "internal_error",
     "Reading this file failed because of a mistake in Beleg. It was logged; the file is kept.",
@@ -82,9 +84,10 @@ class IngestSource:
                 return
             await tx.ledger.abandon(source_id=source_id)
         source, tries = claimed
+        if tries > _MAX_CRASHES:
+            await self._fail(source, _ENDS_THE_PROCESS)
+            return
         try:
-            if tries > _MAX_CRASHES:
-                raise Unreadable("Reading this file ended the reading process again and again.")
             await self._ingest(source)
         except Superseded:
             return
@@ -174,9 +177,7 @@ class IngestSource:
                 )
 
             async with gate:
-                await self.embedder.embed(
-                    batches[n], "passage", payer, before=before, after=keep
-                )
+                await self.embedder.embed(batches[n], "passage", payer, before=before, after=keep)
 
         async with _first_error(), asyncio.TaskGroup() as group:
             for n in missing:

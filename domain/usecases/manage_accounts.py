@@ -138,9 +138,7 @@ class ManageAccounts:
         if language not in {None, "", "de", "en"}:
             raise Rejected("language is de or en.")
         async with self.uow() as tx:
-            await tx.accounts.set_preferences(
-                user.id, pdf_capture=pdf_capture, language=language
-            )
+            await tx.accounts.set_preferences(user.id, pdf_capture=pdf_capture, language=language)
 
 
 def _address(email: str) -> str:

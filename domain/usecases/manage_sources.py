@@ -72,9 +72,7 @@ class ManageSources:
             attempt = await tx.sources.requeue(source_id)
             if attempt is None:
                 raise Conflict("Only a source that failed can be read again.")
-            await tx.jobs.enqueue(
-                INGEST_SOURCE, f"{source_id}:{attempt}", source_id=str(source_id)
-            )
+            await tx.jobs.enqueue(INGEST_SOURCE, f"{source_id}:{attempt}", source_id=str(source_id))
             return await self._own(tx, user, source_id)
 
     async def original(self, user: User, source_id: SourceId) -> tuple[Source, bytes]:

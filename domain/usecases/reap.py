@@ -23,8 +23,11 @@ class Reap:
     clock: Clock
 
     async def __call__(self) -> None:
-        """Answers without a writer fail with the text that was seen; calls without a caller
-        become `unknown`; sources without a job get one."""
+        """End what is open and has nobody left.
+
+        Answers without a writer fail with the text that was seen, calls without a caller become
+        `unknown`, sources without a job get one.
+        """
         await self._end_answers()
         async with self.uow() as tx:
             await tx.ledger.abandon()

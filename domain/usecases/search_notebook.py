@@ -53,9 +53,7 @@ class SearchNotebook:
                 raise Rejected(f"k is 1 to {_MAX_K}.")
             if not await tx.notebooks.has_ready(notebook_id, source_ids, None):
                 return []
-        settings = replace(
-            self.settings, k=k or self.settings.k, mode=mode or self.settings.mode
-        )
+        settings = replace(self.settings, k=k or self.settings.k, mode=mode or self.settings.mode)
         hits: list[Hit] = []
 
         async def search(tx: Stores, embedded: Embedded) -> None:

@@ -1,0 +1,63 @@
+"""Open a citation: the passage it was taken from, as it was read then."""
+
+from dataclasses import dataclass
+
+from domain.account import User
+from domain.conversation import Answer, AnswerStatus, Citation, Mention
+from domain.errors import NotFound
+from domain.ids import AnswerId
+from domain.passage import Passage
+from domain.source import Source
+from domain.stores import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True)
+class CitedPassage:
+    """What a reader sees behind a marker.
+
+    Args:
+        source, passage: None once the source left the notebook or the library.
+    """
+
+    answer: Answer
+    citation: Citation
+    mention: Mention
+    source: Source | None
+    passage: Passage | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCitation:
+    """Follow a marker to its passage, in the version of the source that the answer read."""
+
+    uow: UnitOfWork
+
+    async def __call__(
+        self, user: User, answer_id: AnswerId, marker: int, mention: int
+    ) -> CitedPassage:
+        """The passage behind a marker; an answer that is being written may be asked, too.
+
+        Args:
+            mention: which place of the marker is meant, from 0; past the last one means the last.
+
+        Raises:
+            NotFound: the answer is not that user's, or has no such marker.
+        """
+        async with self.uow() as tx:
+            answer = await tx.answers.get(answer_id, user.id)
+            if answer is None:
+                raise NotFound("There is no such answer.")
+            citations = answer.citations
+            if answer.status is AnswerStatus.STREAMING:
+                citations = tuple(await tx.answers.recorded_citations(answer_id))
+            citation = next((c for c in citations if c.marker == marker), None)
+            if citation is None:
+                raise NotFound("This answer has no such citation.")
+            place = citation.mentions[min(max(mention, 0), len(citation.mentions) - 1)]
+            source = None
+            if not citation.removed:
+                source = await tx.sources.get(citation.source_id, user.id)
+            if source is None:
+                return CitedPassage(answer, citation, place, None, None)
+            passage = await tx.sources.passage(citation.version_id, citation.passage)
+        return CitedPassage(answer, citation, place, source, passage)

@@ -15,7 +15,7 @@ from app.bootstrap import services
 from app.errors import on_beleg_error, on_http_error, on_unexpected
 from app.log import set_up_logs
 from app.periodic import reaping
-from app.routes import accounts_api, health, notebooks_api, questions_api, sources_api
+from app.routes import accounts_api, health, notebooks_api, pages, questions_api, sources_api
 from app.runs import Runs
 from app.security import provide_user
 from app.services import Services
@@ -55,7 +55,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
                 await app.state.runs.close()
 
     return Litestar(
-        route_handlers=[health.router, api],
+        route_handlers=[health.router, api, pages.router],
         lifespan=[lifespan],
         dependencies={
             "services": Provide(_services, sync_to_thread=False),

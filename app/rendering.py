@@ -1,12 +1,94 @@
-"""Pages: the Jinja environment, and page or fragment."""
+"""Pages: the Jinja environment, the headers, and page or fragment."""
 
+import hashlib
+import secrets
+from dataclasses import fields
 from importlib.resources import files
+from itertools import groupby
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from litestar import Request, Response
+from litestar.response import Redirect
+
+from app.contexts import Context, ErrorPage, Frame, Problems
+from app.security import COOKIE, csrf_token, session_cookie
+from app.services import Services
+from app.texts import Words, preferred, words
+from domain.account import User
+from domain.source import SkippedPage
+from domain.usecases.manage_accounts import LOCAL_EMAIL
 
 AnyRequest = Request[Any, Any, Any]
+
+HTMX_CDN = "https://cdn.jsdelivr.net/npm/htmx.org@4.0.1/dist"
+HTMX_FILES = (
+    # (file, where the CDN has it, the hash that its bytes must have)
+    (
+        "htmx.min.js",
+        "htmx.min.js",
+        "sha384-Qp9rdC8H7EqOoX+nR0P3RPG2Noji+qdwJlGpfzwQJsfOpp3sGwIdSP9xO3+UlEhn",
+    ),
+    (
+        "hx-sse.min.js",
+        "ext/hx-sse.min.js",
+        "sha384-v8HvucQ+ohQhMg0arboXc5049yNR46QKMjphs7YDch+Wm7zpfK5XVS01f26mQDJV",
+    ),
+)
+NEW_SESSION = "beleg_new_session"
+"""Key in a request's state: the secret of a session that its answer's cookie must carry."""
+
+STATIC_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+
+def _read_static() -> dict[str, tuple[bytes, str]]:
+    """Content and hash of every static file."""
+    return {
+        file.name: (content, hashlib.blake2s(content, digest_size=8).hexdigest())
+        for file in files("app").joinpath("static").iterdir()
+        if file.name.rpartition(".")[2] in STATIC_TYPES
+        for content in [file.read_bytes()]
+    }
+
+
+STATIC = _read_static()
+
+
+def static_url(name: str) -> str:
+    """The address of a static file; a changed file has another one."""
+    return f"/static/{STATIC[name][1]}/{name}"
+
+
+def htmx_scripts(base_url: str) -> list[tuple[str, str]]:
+    """Address and integrity hash of every script of htmx."""
+    return [
+        (f"{base_url}/{name}" if base_url else f"{HTMX_CDN}/{path}", integrity)
+        for name, path, integrity in HTMX_FILES
+    ]
+
+
+def skipped_lines(skipped: tuple[SkippedPage, ...], t: Words) -> list[str]:
+    """Pages that gave no text, a line a reason: "Pages 3, 5–7: no text layer"."""
+    lines = []
+    for reason, group in groupby(
+        sorted(skipped, key=lambda page: page.reason), key=lambda page: page.reason
+    ):
+        pages = sorted(page.page for page in group)
+        name = "skipped_one" if len(pages) == 1 else "skipped_many"
+        lines.append(t(name, pages=_runs(pages), reason=reason))
+    return lines
+
+
+def _runs(numbers: list[int]) -> str:
+    """1, 2, 3, 5 as "1–3, 5"."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in parts)
+
 
 environment = Environment(
     loader=PackageLoader("templates", ""),
@@ -14,10 +96,86 @@ environment = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    auto_reload=False,
 )
+environment.globals |= {
+    "static_url": static_url,
+    "htmx_scripts": htmx_scripts,
+    "skipped_lines": skipped_lines,
+}
 
 
-def error_page(request: AnyRequest, code: str, detail: str, status: int) -> Response[str]:
-    """An error as a page."""
-    _ = (request, code, files)
-    return Response(detail, status_code=status, media_type="text/html")
+def frame(request: AnyRequest, user: User | None) -> Frame:
+    """What every template of this request may need."""
+    services: Services = request.app.state.services
+    session = request.state.get(NEW_SESSION) or request.cookies.get(COOKIE, "")
+    language = user.language if user else ""
+    query = request.url.query
+    return Frame(
+        words=words(language or preferred(request.headers.get("accept-language", ""))),
+        nonce=secrets.token_urlsafe(16),
+        csrf=csrf_token(session) if user else "",
+        user=user,
+        can_sign_out=user is not None and user.email != LOCAL_EMAIL,
+        can_write=services.settings.chat is not None,
+        notices=services.notices,
+        htmx_base_url=services.settings.htmx_base_url,
+        here=f"{request.url.path}?{query}" if query else request.url.path,
+    )
+
+
+def render(context: Context) -> str:
+    """A template with its context, as HTML."""
+    values = {item.name: getattr(context, item.name) for item in fields(context)}  # type: ignore[arg-type]  # every context is a dataclass
+    return environment.get_template(context.template).render(values, t=context.frame.words)
+
+
+def page(request: AnyRequest, context: Context, status: int = 200) -> Response[str]:
+    """A page or a fragment, with the headers that keep it safe."""
+    response = Response(render(context), status_code=status, media_type="text/html")
+    for name, value in _headers(context.frame).items():
+        response.headers[name] = value
+    secret = request.state.get(NEW_SESSION)
+    if secret:
+        response.set_cookie(session_cookie(secret, request))
+    return response
+
+
+def _headers(frame: Frame) -> dict[str, str]:
+    return {
+        "Content-Security-Policy": (
+            f"default-src 'none'; script-src 'nonce-{frame.nonce}'; style-src 'self';"
+            " img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none';"
+            " frame-ancestors 'none'"
+        ),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",
+        "Cache-Control": "private, no-cache",
+        "Vary": "HX-Request, Cookie",
+    }
+
+
+def is_htmx(request: AnyRequest) -> bool:
+    """True where a fragment is wanted."""
+    return request.headers.get("hx-request") == "true"
+
+
+def go_to(request: AnyRequest, path: str) -> Response[Any]:
+    """Send the browser to another page of ours."""
+    if is_htmx(request):
+        return Response("", status_code=200, media_type="text/html", headers={"HX-Redirect": path})
+    return Redirect(path, status_code=303)
+
+
+def error_page(request: AnyRequest, code: str, detail: str, status: int) -> Response[Any]:
+    """An error as a page, or as a fragment for the corner where problems are told."""
+    if code == "not_signed_in":
+        here = request.url.path if request.method == "GET" and not is_htmx(request) else ""
+        return go_to(request, f"/sign-in?next={here}" if here else "/sign-in")
+    around = frame(request, None)
+    if not is_htmx(request):
+        return page(request, ErrorPage(around, status, detail), status)
+    response = page(request, Problems(around, [detail]), status)
+    response.headers["HX-Retarget"] = "#problems"
+    response.headers["HX-Reswap"] = "innerHTML"
+    return response

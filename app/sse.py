@@ -1,5 +1,6 @@
 """Server-sent events on the wire."""
 
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -24,3 +25,12 @@ def stream(events: AsyncIterator[bytes]) -> Stream:
 def last_event_id(header: str | None) -> int:
     """The id a reader has seen last; 0 for none, or for something that is no id of ours."""
     return int(header) if header and header.isascii() and header.isdigit() else 0
+
+
+def html(fragment: str, event_id: int | str) -> bytes:
+    """One unnamed event with HTML as its data: htmx swaps it in."""
+    data = "".join(f"data: {line}\n" for line in _LINE.split(fragment))
+    return f"id: {event_id}\n{data}\n".encode()
+
+
+_LINE = re.compile(r"\r\n|\r|\n")

@@ -1,0 +1,135 @@
+"""An answer's text as safe HTML, with a link at every marker that cites."""
+
+import re
+from functools import lru_cache
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup, escape
+
+from app.texts import Words
+from domain.conversation import Answer, Citation
+
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_FOREIGN = str.maketrans({_OPEN: "\ufffd", _CLOSE: "\ufffd"})
+_PLACE = re.compile(rf"\\?\[{_OPEN}(\d+){_CLOSE}\\?\]")
+_MARKER = re.compile(r"\[(\d{1,3})\]")
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+_MARKDOWN.disable("image")
+_TAGS = {
+    *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "a"),
+    *("ul", "ol", "li", "h3", "h4", "h5", "h6"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
+}
+_ATTRIBUTES = {"a": {"href"}, "ol": {"start"}}
+_SMALLEST_HEADING = 6
+
+
+def answer_html(answer: Answer, t: Words) -> Markup:
+    """The rendered text; markers are links exactly where the answer's mentions stand."""
+    places = sorted(
+        (
+            (mention.answer_start, mention.answer_end, citation, number)
+            for citation in answer.citations
+            for number, mention in enumerate(citation.mentions)
+        ),
+        key=lambda place: place[:2],
+    )
+    spans = tuple((start, end) for start, end, _, _ in places)
+    safe = _rendered(answer.text, spans)
+    links = [cite_link(answer, citation, number, t) for _, _, citation, number in places]
+    return Markup(_PLACE.sub(lambda found: links[int(found[1])], safe))  # noqa: S704 - sanitised
+
+
+def cite_link(answer: Answer, citation: Citation, mention: int, t: Words) -> Markup:
+    """A marker that opens its passage in the viewer."""
+    url = f"/answers/{answer.id}/citations/{citation.marker}?mention={mention}"
+    label = cite_label(citation, t)
+    kind = "cite removed" if citation.removed else "cite"
+    return Markup(
+        '<a class="{}" href="{}" hx-get="{}" hx-target="#viewer" title="{}" aria-label="{}">{}</a>'
+    ).format(kind, url, url, label, label, citation.marker)
+
+
+def cite_label(citation: Citation, t: Words) -> str:
+    """What a marker stands for, in one line."""
+    if citation.removed:
+        return t("cite_label", n=citation.marker, title=citation.source_title,
+                 where=t("source_removed"))
+    if citation.page is None:
+        return t("cite_label_plain", n=citation.marker, title=citation.source_title)
+    where = t("page_n", n=citation.page)
+    return t("cite_label", n=citation.marker, title=citation.source_title, where=where)
+
+
+class StreamedText:
+    """An answer's text as it comes: escaped, with links at the markers that are known."""
+
+    def __init__(self, answer: Answer, t: Words) -> None:
+        self._answer = answer
+        self._words = t
+        self._citations: dict[int, Citation] = {}
+        self._shown: dict[int, int] = {}
+
+    def know(self, citation: Citation) -> None:
+        """From now on its marker is a link."""
+        self._citations[citation.marker] = citation
+
+    def feed(self, text: str) -> Markup:
+        """The next piece. An element, so that white space alone is not taken for nothing."""
+        parts, place = [Markup("<span>")], 0
+        for found in _MARKER.finditer(text):
+            citation = self._citations.get(int(found[1]))
+            if citation is None:
+                continue
+            mention = self._shown.get(citation.marker, 0)
+            self._shown[citation.marker] = mention + 1
+            parts.append(escape(text[place : found.start()]))
+            parts.append(cite_link(self._answer, citation, mention, self._words))
+            place = found.end()
+        parts.append(escape(text[place:]))
+        parts.append(Markup("</span>"))
+        return Markup("").join(parts)
+
+
+@lru_cache(maxsize=512)
+def _rendered(text: str, spans: tuple[tuple[int, int], ...]) -> str:
+    """Sanitised HTML with a numbered place where each span stood.
+
+    A place is written as escaped brackets: they are punctuation as the marker is, so that
+    emphasis next to it still ends there, and they make no link with what follows.
+    """
+    text = text.translate(_FOREIGN)
+    parts, end = [], 0
+    for number, (start, stop) in enumerate(spans):
+        parts += [text[end:start], f"\\[{_OPEN}{number}{_CLOSE}\\]"]
+        end = stop
+    tokens = _MARKDOWN.parse("".join([*parts, text[end:]]))
+    originals = [text[start:stop] for start, stop in spans]
+    _mend(tokens, originals)
+    html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
+    return nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+    )
+
+
+def _mend(tokens: list[Token], originals: list[str]) -> None:
+    """No link inside code or links; headings below those of the page."""
+
+    def restored(content: str) -> str:
+        return _PLACE.sub(lambda found: originals[int(found[1])], content)
+
+    in_link = 0
+    for token in tokens:
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = f"h{min(int(token.tag[1]) + 2, _SMALLEST_HEADING)}"
+        in_link += token.nesting if token.type in {"link_open", "link_close"} else 0
+        if in_link or token.type in {"code_inline", "code_block", "fence"}:
+            token.content = restored(token.content)
+        if token.children:
+            _mend(token.children, originals)

@@ -1,0 +1,247 @@
+"""What each template is given: one frozen dataclass a template."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+from uuid import UUID
+
+from markupsafe import Markup
+
+from app.texts import Words
+from domain.account import User
+from domain.conversation import Answer, Citation
+from domain.notebook import Notebook
+from domain.ports import Box
+from domain.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What every template may need."""
+
+    words: Words
+    nonce: str
+    csrf: str
+    """The value of forms' `csrf` field and of the X-CSRF-Token header."""
+    user: User | None
+    can_sign_out: bool
+    """False for the person at the machine, who would be signed in again at once."""
+    can_write: bool
+    """False where no chat model is configured."""
+    notices: Sequence[str]
+    htmx_base_url: str
+    """A folder with the htmx files; "" for the CDN."""
+    here: str
+    """This page's path with its query."""
+
+
+class Context(Protocol):
+    """A template with what it needs."""
+
+    template: ClassVar[str]
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPage:
+    """Something went wrong, as a page."""
+
+    template: ClassVar[str] = "layout/error.html"
+    frame: Frame
+    status: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problems:
+    """What went wrong, as a fragment."""
+
+    template: ClassVar[str] = "layout/_problems.html"
+    frame: Frame
+    problems: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SignInPage:
+    """The form to sign in or to sign up."""
+
+    template: ClassVar[str] = "accounts/sign_in.html"
+    frame: Frame
+    is_new: bool
+    sign_up_open: bool
+    next: str
+    email: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotebooksPage:
+    """Every notebook of the reader."""
+
+    template: ClassVar[str] = "notebooks/list.html"
+    frame: Frame
+    notebooks: Sequence[Notebook]
+    next_cursor: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question and its answer, ready to be shown.
+
+    Args:
+        html: the finished answer with its citations as links.
+        cited: ranks of the hits that it cites.
+    """
+
+    answer: Answer
+    html: Markup
+    cited: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFragment:
+    """One turn."""
+
+    template: ClassVar[str] = "questions/_turn.html"
+    frame: Frame
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsFragment:
+    """Earlier turns, oldest first, and where those before them begin."""
+
+    template: ClassVar[str] = "questions/_turns.html"
+    frame: Frame
+    notebook: Notebook
+    turns: Sequence[Turn]
+    before: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFragment:
+    """A new turn, and an empty box for the next question."""
+
+    template: ClassVar[str] = "questions/_asked.html"
+    frame: Frame
+    notebook: Notebook
+    turn: Turn
+    key: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """One source in its notebook's list."""
+
+    template: ClassVar[str] = "sources/_row.html"
+    frame: Frame
+    notebook_id: UUID
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class SourceList:
+    """A notebook's sources, and what could not be added to them."""
+
+    template: ClassVar[str] = "sources/_list.html"
+    frame: Frame
+    notebook_id: UUID
+    sources: Sequence[Source]
+    problems: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookPage:
+    """A notebook: its sources, its chat, and the viewer.
+
+    Args:
+        state: fingerprint of the sources as shown.
+        key: makes the next question once, however often it is sent.
+    """
+
+    template: ClassVar[str] = "notebooks/notebook.html"
+    frame: Frame
+    notebook: Notebook
+    notebook_id: UUID
+    sources: Sequence[Source]
+    state: str
+    turns: Sequence[Turn]
+    before: UUID | None
+    key: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A stretch of a passage with a quote in it, and where the rest of the passage is."""
+
+    before: str
+    quote: str
+    after: str
+    earlier_url: str
+    later_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """A page of a source.
+
+    Args:
+        text: None where nothing was read.
+        boxes: where the quote stands on the page's image; None where the text is shown.
+    """
+
+    title: str
+    source: Source
+    page: int | None
+    pages: int | None
+    text: Quoted | None
+    boxes: Sequence[Box] | None
+    has_quote: bool
+    marker: int | None
+    url: str
+    text_url: str
+    image_url: str
+    previous_url: str
+    next_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ViewerFragment:
+    """A page of a source, in the viewer's pane."""
+
+    template: ClassVar[str] = "sources/_viewer.html"
+    frame: Frame
+    viewer: Viewer
+    is_page: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ViewerPage:
+    """A page of a source, as a page."""
+
+    template: ClassVar[str] = "sources/viewer.html"
+    frame: Frame
+    viewer: Viewer
+    notebook_id: UUID | None
+    is_page: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedFragment:
+    """A citation whose source is gone, in the viewer's pane."""
+
+    template: ClassVar[str] = "sources/_removed.html"
+    frame: Frame
+    citation: Citation
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedPage:
+    """A citation whose source is gone, as a page."""
+
+    template: ClassVar[str] = "sources/removed.html"
+    frame: Frame
+    citation: Citation
+    quote: str
+    notebook_id: UUID

@@ -1,0 +1,68 @@
+"""Who reads a page: a session, or the person at the machine in local mode."""
+
+import hmac
+from typing import Any
+from urllib.parse import urlsplit
+
+from litestar import Request
+
+from app.rendering import NEW_SESSION, is_htmx
+from app.security import CSRF_HEADER, COOKIE, csrf_token, is_person_at_the_machine
+from app.services import Services
+from domain.account import User
+from domain.errors import Forbidden, NotSignedIn
+
+AnyRequest = Request[Any, Any, Any]
+
+
+async def provide_reader(request: AnyRequest, services: Services) -> User:
+    """The reader of a page; bearer tokens are for the API.
+
+    Raises:
+        NotSignedIn: there is no session, and this is not local mode.
+        Forbidden: a form came without this session's CSRF token.
+    """
+    session = request.cookies.get(COOKIE, "")
+    user = await services.accounts.by_session(session) if session else None
+    if user is not None:
+        if request.method == "POST":
+            await _check_csrf(request, session)
+        return user
+    local = services.settings.beleg_local
+    is_page = request.method == "GET" and not is_htmx(request)
+    if not is_page or not is_person_at_the_machine(request, local_mode=local):
+        raise NotSignedIn
+    user = await services.accounts.local_user()
+    request.state[NEW_SESSION] = await services.accounts.open_session(user)
+    return user
+
+
+async def _check_csrf(request: AnyRequest, session: str) -> None:
+    sent = request.headers.get(CSRF_HEADER) or str((await request.form()).get("csrf", ""))
+    if not hmac.compare_digest(sent.encode(), csrf_token(session).encode()):
+        raise Forbidden("This form is out of date. Reload the page and try again.")
+
+
+def require_own_page(request: AnyRequest) -> None:
+    """Refuse forms that another site sends, where no session can vouch for them yet.
+
+    Raises:
+        Forbidden: the browser says so, or says nothing.
+    """
+    site = request.headers.get("sec-fetch-site", "")
+    origin = urlsplit(request.headers.get("origin", "")).netloc
+    if site != "same-origin" and (site or origin != request.headers.get("host")):
+        raise Forbidden("Send this form from its own page.")
+
+
+def local_path(wanted: str) -> str:
+    """Where to go on after signing in: a path of ours, or the start."""
+    parts = urlsplit(wanted)
+    is_ours = (
+        wanted.startswith("/")
+        and not wanted.startswith(("//", "/\\"))
+        and not parts.netloc
+        and wanted.isprintable()
+        and "\\" not in wanted
+    )
+    return wanted if is_ours else "/"

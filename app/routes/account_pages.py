@@ -1,0 +1,95 @@
+"""Sign in, sign up, sign out, and the language of the pages."""
+
+from typing import Any
+
+from litestar import Request, Response, Router, get, post
+from litestar.di import Provide
+from litestar.response import Redirect
+
+from app.contexts import SignInPage
+from app.page_session import local_path, provide_reader, require_own_page
+from app.rendering import frame, go_to, page
+from app.security import COOKIE, session_cookie
+from app.services import Services
+from domain.account import User
+from domain.errors import BelegError
+from domain.usecases.manage_accounts import SignUp
+
+AnyRequest = Request[Any, Any, Any]
+
+
+@get("/sign-in")
+async def sign_in_form(request: AnyRequest, services: Services) -> Response[str]:
+    """The form of people who have an account."""
+    return _form(request, services, is_new=False)
+
+
+@get("/sign-up")
+async def sign_up_form(request: AnyRequest, services: Services) -> Response[str]:
+    """The form of people who want one."""
+    return _form(request, services, is_new=True)
+
+
+@post("/sign-in", status_code=200)
+async def sign_in(request: AnyRequest, services: Services) -> Response[Any]:
+    """Open a session."""
+    return await _enter(request, services, is_new=False)
+
+
+@post("/sign-up", status_code=200)
+async def sign_up(request: AnyRequest, services: Services) -> Response[Any]:
+    """Make an account and open its first session."""
+    return await _enter(request, services, is_new=True)
+
+
+@post("/sign-out", status_code=200, dependencies={"user": Provide(provide_reader)})
+async def sign_out(request: AnyRequest, services: Services, user: User) -> Response[Any]:
+    """End this session."""
+    _ = user
+    await services.accounts.close_session(request.cookies[COOKIE])
+    response = go_to(request, "/sign-in")
+    response.delete_cookie(COOKIE)
+    return response
+
+
+@post("/language", status_code=200, dependencies={"user": Provide(provide_reader)})
+async def change_language(request: AnyRequest, services: Services, user: User) -> Response[Any]:
+    """Remember the language that somebody reads."""
+    form = await request.form()
+    await services.accounts.set_preferences(user, language=str(form.get("language", "")))
+    return go_to(request, local_path(str(form.get("next", "/"))))
+
+
+async def _enter(request: AnyRequest, services: Services, *, is_new: bool) -> Response[Any]:
+    require_own_page(request)
+    form = await request.form()
+    email, password = str(form.get("email", "")), str(form.get("password", ""))
+    enter = services.accounts.sign_up if is_new else services.accounts.sign_in
+    try:
+        user = await enter(email, password)
+    except BelegError as error:
+        return _form(request, services, is_new=is_new, email=email, problem=error.message)
+    response = Redirect(local_path(str(form.get("next", "/"))), status_code=303)
+    response.set_cookie(session_cookie(await services.accounts.open_session(user), request))
+    return response
+
+
+def _form(
+    request: AnyRequest, services: Services, *, is_new: bool, email: str = "", problem: str = ""
+) -> Response[str]:
+    context = SignInPage(
+        frame=frame(request, None),
+        is_new=is_new,
+        sign_up_open=services.settings.sign_up is SignUp.OPEN,
+        next=local_path(request.query_params.get("next", "/")),
+        email=email,
+        problem=problem,
+    )
+    return page(request, context, status=422 if problem else 200)
+
+
+router = Router(
+    "/",
+    route_handlers=[sign_in_form, sign_up_form, sign_in, sign_up, sign_out, change_language],
+    include_in_schema=False,
+)

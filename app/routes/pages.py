@@ -1,0 +1,36 @@
+"""What every page needs: static files; and the routers of the pages."""
+
+from litestar import Response, Router, get
+
+from app.rendering import STATIC, STATIC_TYPES
+from app.routes import account_pages, notebook_pages, question_pages, source_pages
+from domain.errors import NotFound
+
+
+@get("/static/{digest:str}/{name:str}", include_in_schema=False)
+async def static(digest: str, name: str) -> Response[bytes]:
+    """A static file under the hash of its content: cached for ever."""
+    content, expected = STATIC.get(name, (b"", ""))
+    if digest != expected:
+        raise NotFound
+    return Response(
+        content,
+        media_type=STATIC_TYPES[name.rpartition(".")[2]],
+        headers={
+            "Cache-Control": "public, max-age=31536000, immutable",
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+router = Router(
+    "/",
+    route_handlers=[
+        static,
+        account_pages.router,
+        notebook_pages.router,
+        source_pages.router,
+        question_pages.router,
+    ],
+    include_in_schema=False,
+)

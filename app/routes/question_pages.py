@@ -1,0 +1,156 @@
+"""Questions and answers on the page, and the stream of an answer as HTML."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated, Any
+
+import msgspec
+from litestar import Request, Response, Router, get, post
+from litestar.datastructures import FormMultiDict
+from litestar.di import Provide
+from litestar.params import Parameter
+from litestar.response import Stream
+from markupsafe import Markup
+
+from app import sse
+from app.answer_html import StreamedText, answer_html
+from app.contexts import AskedFragment, Frame, Turn, TurnFragment, TurnsFragment
+from app.page_session import provide_reader
+from app.rendering import frame, go_to, is_htmx, page, render
+from app.requests import cursor_id, path_id, source_ids
+from app.runs import Runs
+from app.services import Services
+from domain.account import User
+from domain.conversation import Answer, AnswerStatus, Citation, EventKind
+from domain.ids import AnswerId, NotebookId, SourceId, new_id
+
+AnyRequest = Request[Any, Any, Any]
+LastEventId = Annotated[str | None, Parameter(header="Last-Event-ID")]
+TURNS = 20
+"""Turns that a page shows at first."""
+
+
+def turn_of(answer: Answer, around: Frame) -> Turn:
+    """An answer, ready to be shown."""
+    html = Markup()
+    if answer.status is not AnswerStatus.STREAMING:
+        html = answer_html(answer, around.words)
+    return Turn(answer, html, frozenset(citation.rank for citation in answer.citations))
+
+
+def turns_of(newest_first: Sequence[Answer], around: Frame) -> list[Turn]:
+    """Turns as they are read: the newest at the end."""
+    return [turn_of(answer, around) for answer in reversed(newest_first)]
+
+
+@post("/notebooks/{notebook_id:str}/questions", status_code=200)
+async def ask(
+    notebook_id: str, request: AnyRequest, services: Services, runs: Runs, user: User
+) -> Response[Any]:
+    """Record a question; its answer starts and is followed by the turn's own stream."""
+    form = await request.form()
+    where = NotebookId(path_id(notebook_id))
+    asked = await services.ask(
+        user,
+        where,
+        str(form.get("question", "")),
+        source_ids=_selection(form),
+        idempotency_key=str(form.get("key", "")) or None,
+    )
+    runs.start(asked)
+    if not is_htmx(request):
+        return go_to(request, f"/notebooks/{where}")
+    around = frame(request, user)
+    notebook = await services.notebooks.get(user, where)
+    return page(
+        request, AskedFragment(around, notebook, turn_of(asked.answer, around), new_id())
+    )
+
+
+def _selection(form: FormMultiDict) -> list[SourceId] | None:
+    """The sources to ask: None for all that were offered, [] where every one is off."""
+    offered, chosen = form.getall("offered", []), form.getall("source", [])
+    if set(offered) <= set(chosen):
+        return None
+    return source_ids([str(one) for one in chosen])
+
+
+@get("/notebooks/{notebook_id:str}/turns")
+async def earlier(
+    notebook_id: str, request: AnyRequest, services: Services, user: User, before: str = ""
+) -> Response[str]:
+    """The turns before those that are shown."""
+    notebook = await services.notebooks.get(user, NotebookId(path_id(notebook_id)))
+    found = await services.answers.page(
+        user, notebook.id, limit=TURNS, after=cursor_id(before)
+    )
+    around = frame(request, user)
+    turns = turns_of(found.items, around)
+    return page(request, TurnsFragment(around, notebook, turns, found.next_cursor))
+
+
+@post("/notebooks/{notebook_id:str}/clear", status_code=200)
+async def clear(
+    notebook_id: str, request: AnyRequest, services: Services, user: User
+) -> Response[Any]:
+    """Forget questions and answers."""
+    where = NotebookId(path_id(notebook_id))
+    await services.answers.clear(user, where)
+    return go_to(request, f"/notebooks/{where}")
+
+
+@post("/answers/{answer_id:str}/stop", status_code=200)
+async def stop(
+    answer_id: str, request: AnyRequest, services: Services, user: User
+) -> Response[Any]:
+    """End an answer that is being written; its stream shows what becomes of it."""
+    answer = await services.answers.get(user, AnswerId(path_id(answer_id)))
+    await services.answers.stop(user, answer.id)
+    if is_htmx(request):
+        return Response("", status_code=204)
+    return go_to(request, f"/notebooks/{answer.notebook_id}")
+
+
+@get("/answers/{answer_id:str}/stream")
+async def stream(
+    answer_id: str,
+    request: AnyRequest,
+    services: Services,
+    user: User,
+    last_event_id: LastEventId = None,
+) -> Stream:
+    """The answer as HTML while it is written; the last event brings the finished turn."""
+    answer = await services.answers.get(user, AnswerId(path_id(answer_id)))
+    after = sse.last_event_id(last_event_id)
+    return sse.stream(_html_events(services, user, answer, after, frame(request, user)))
+
+
+async def _html_events(
+    services: Services, user: User, answer: Answer, after: int, around: Frame
+) -> AsyncIterator[bytes]:
+    """Events carry the ids of the answer's own events, so a reader who comes back gets the rest.
+
+    All of them are read again for that: a piece of text is shown with the citations before it.
+    """
+    text = StreamedText(answer, around.words)
+    yield sse.PING
+    async for event in services.answers.events(answer.id, 0):
+        if event is None:
+            yield sse.PING
+        elif event.kind is EventKind.CITATION:
+            text.know(msgspec.convert(event.data, Citation, strict=False))
+        elif event.kind is EventKind.DELTA:
+            html = text.feed(event.data["text"])
+            if event.id > after:
+                yield sse.html(html, event.id)
+        else:
+            done = await services.answers.get(user, answer.id)
+            turn = render(TurnFragment(around, turn_of(done, around)))
+            target = f'hx-target="#turn-{answer.id}" hx-swap="outerHTML"'
+            yield sse.html(f"<hx-partial {target}>{turn}</hx-partial>", event.id)
+
+
+router = Router(
+    "/",
+    route_handlers=[ask, earlier, clear, stop, stream],
+    dependencies={"user": Provide(provide_reader)},
+)

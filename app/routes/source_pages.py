@@ -1,0 +1,272 @@
+"""Sources in a notebook: upload, status as it changes, and the viewer."""
+
+import asyncio
+import hashlib
+import io
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated, Any
+
+from litestar import Request, Response, Router, get, post
+from litestar.datastructures import UploadFile
+from litestar.di import Provide
+from litestar.params import Parameter
+from litestar.response import Stream
+
+from app import sse
+from app.contexts import (
+    Frame,
+    RemovedFragment,
+    RemovedPage,
+    SourceList,
+    SourceRow,
+    ViewerFragment,
+    ViewerPage,
+)
+from app.page_session import provide_reader
+from app.rendering import frame, go_to, is_htmx, page, render
+from app.requests import path_id
+from app.routes.sources_api import UPLOAD_LIMIT_BYTES
+from app.services import Services
+from app.source_view import Asked, viewer
+from domain.account import User
+from domain.channels import SOURCE_CHANGED
+from domain.errors import BelegError, Rejected
+from domain.ids import AnswerId, NotebookId, SourceId
+from domain.ports import Box
+from domain.source import Source, SourceKind
+
+AnyRequest = Request[Any, Any, Any]
+LastEventId = Annotated[str | None, Parameter(header="Last-Event-ID")]
+_MOST_SOURCES = 500
+_PING_S = 15.0
+_CALM_S = 0.2
+"""Changes that come together are shown together."""
+
+
+async def sources_of(services: Services, user: User, notebook_id: NotebookId) -> list[Source]:
+    """A notebook's sources, in the order they were added."""
+    found = await services.sources.in_notebook(
+        user, notebook_id, limit=_MOST_SOURCES, after=None
+    )
+    return list(found.items)
+
+
+def state_of(sources: Sequence[Source]) -> str:
+    """A fingerprint of what a list of sources shows."""
+    shown = repr([_shown(source) for source in sources])
+    return hashlib.blake2s(shown.encode(), digest_size=8).hexdigest()
+
+
+def _shown(source: Source) -> tuple[object, ...]:
+    return (source.id, source.title, source.status, source.progress, source.error, source.skipped)
+
+
+@post(
+    "/notebooks/{notebook_id:str}/sources",
+    request_max_body_size=UPLOAD_LIMIT_BYTES,
+    status_code=200,
+)
+async def add(
+    notebook_id: str, request: AnyRequest, services: Services, user: User
+) -> Response[Any]:
+    """Add files, or a pasted text; what cannot be added is told beside what was."""
+    where = NotebookId(path_id(notebook_id))
+    form = await request.form()
+    problems = []
+    for content in form.getall("file", []):
+        if isinstance(content, UploadFile) and content.filename:
+            try:
+                await services.add_source(user, where, content.file, content.filename)
+            except Rejected as error:
+                problems.append(error.message)
+            finally:
+                await content.close()
+    text = str(form.get("text", ""))
+    if text.strip():
+        title = str(form.get("title", "")).strip()
+        content = io.BytesIO(text.encode("utf-8", "surrogatepass"))
+        name = f"{title or ' '.join(text.split())[:60]}.txt"
+        await services.add_source(user, where, content, name, title=title)
+    return await _list(request, services, user, where, problems)
+
+
+@post("/notebooks/{notebook_id:str}/sources/{source_id:str}/remove", status_code=200)
+async def remove(
+    notebook_id: str, source_id: str, request: AnyRequest, services: Services, user: User
+) -> Response[Any]:
+    """Take a source out of the notebook."""
+    where = NotebookId(path_id(notebook_id))
+    await services.sources.unlink(user, where, SourceId(path_id(source_id)))
+    return await _list(request, services, user, where, [])
+
+
+@post("/notebooks/{notebook_id:str}/sources/{source_id:str}/retry", status_code=200)
+async def retry(
+    notebook_id: str, source_id: str, request: AnyRequest, services: Services, user: User
+) -> Response[Any]:
+    """Read a failed source again."""
+    where = NotebookId(path_id(notebook_id))
+    await services.sources.retry(user, SourceId(path_id(source_id)))
+    return await _list(request, services, user, where, [])
+
+
+async def _list(
+    request: AnyRequest,
+    services: Services,
+    user: User,
+    notebook_id: NotebookId,
+    problems: Sequence[str],
+) -> Response[Any]:
+    if not is_htmx(request) and not problems:
+        return go_to(request, f"/notebooks/{notebook_id}")
+    if not is_htmx(request):
+        raise Rejected(" ".join(problems))
+    sources = await sources_of(services, user, notebook_id)
+    return page(request, SourceList(frame(request, user), notebook_id, sources, problems))
+
+
+@get("/notebooks/{notebook_id:str}/sources/events")
+async def events(
+    notebook_id: str,
+    request: AnyRequest,
+    services: Services,
+    user: User,
+    seen: str = "",
+    last_event_id: LastEventId = None,
+) -> Stream:
+    """Rows of the list of sources as they change; `seen` is what the page shows already."""
+    where = NotebookId(path_id(notebook_id))
+    await services.notebooks.get(user, where)
+    around = frame(request, user)
+    return sse.stream(_changes(services, user, where, last_event_id or seen, around))
+
+
+async def _changes(
+    services: Services, user: User, notebook_id: NotebookId, state: str, around: Frame
+) -> AsyncIterator[bytes]:
+    """An event a change: the rows that changed, or the whole list where it is another one.
+
+    The event's id is the fingerprint of the list as it then is.
+    """
+    rows: dict[SourceId, tuple[object, ...]] = {}
+    yield sse.PING
+    async with services.listener.waiting(SOURCE_CHANGED, "") as news:
+        while True:
+            news.clear()
+            sources = await sources_of(services, user, notebook_id)
+            if state != (state := state_of(sources)):
+                yield sse.html(_difference(around, notebook_id, sources, rows), state)
+            rows = {source.id: _shown(source) for source in sources}
+            await asyncio.sleep(_CALM_S)
+            try:
+                async with asyncio.timeout(_PING_S):
+                    await news.wait()
+            except TimeoutError:
+                yield sse.PING
+
+
+def _difference(
+    around: Frame,
+    notebook_id: NotebookId,
+    sources: Sequence[Source],
+    rows: dict[SourceId, tuple[object, ...]],
+) -> str:
+    if [source.id for source in sources] != list(rows):
+        whole = render(SourceList(around, notebook_id, sources, []))
+        return _partial("source-list", "innerHTML", whole)
+    changed = (source for source in sources if rows[source.id] != _shown(source))
+    return "".join(
+        _partial(
+            f"source-{source.id}", "outerHTML", render(SourceRow(around, notebook_id, source))
+        )
+        for source in changed
+    )
+
+
+def _partial(target: str, swap: str, html: str) -> str:
+    return f'<hx-partial hx-target="#{target}" hx-swap="{swap}">{html}</hx-partial>'
+
+
+@get("/sources/{source_id:str}")
+async def read(
+    source_id: str,
+    request: AnyRequest,
+    services: Services,
+    user: User,
+    page_number: Annotated[int | None, Parameter(query="page", ge=1)] = None,
+    start: Annotated[int, Parameter(ge=0)] = 0,
+    end: Annotated[int, Parameter(ge=0)] = 0,
+    at: Annotated[int | None, Parameter(ge=0)] = None,
+    view: str = "",
+) -> Response[Any]:
+    """A page of a source, with a quote marked where the address names one."""
+    source = await services.sources.get(user, SourceId(path_id(source_id)))
+    number = (page_number or 1) if source.pages else None
+    passages = await services.sources.passages(user, source.id, page=number)
+    fixed = {"page": number, "start": start, "end": end}
+    asked = Asked(
+        *(number, start, end, at, f"/sources/{source.id}"),
+        tuple((key, str(value)) for key, value in fixed.items() if value),
+    )
+    boxes = await _boxes(services, user, source, asked, view)
+    shown = viewer(source, passages[0] if passages else None, asked, boxes)
+    around = frame(request, user)
+    if is_htmx(request):
+        return page(request, ViewerFragment(around, shown))
+    return page(request, ViewerPage(around, shown, None))
+
+
+@get("/answers/{answer_id:str}/citations/{marker:int}")
+async def cited(
+    answer_id: str,
+    marker: int,
+    request: AnyRequest,
+    services: Services,
+    user: User,
+    mention: int = 0,
+    at: Annotated[int | None, Parameter(ge=0)] = None,
+    view: str = "",
+) -> Response[Any]:
+    """The passage behind a marker, with the quote marked."""
+    found = await services.read_citation(user, AnswerId(path_id(answer_id)), marker, mention)
+    around, citation, quote = frame(request, user), found.citation, found.mention
+    notebook_id = found.answer.notebook_id
+    if found.source is None:
+        if is_htmx(request):
+            return page(request, RemovedFragment(around, citation, quote.quote))
+        return page(request, RemovedPage(around, citation, quote.quote, notebook_id))
+    asked = Asked(
+        *(citation.page, quote.start, quote.end, at),
+        path=f"/answers/{found.answer.id}/citations/{marker}",
+        fixed=(("mention", str(mention)),),
+        marker=marker,
+        title=citation.source_title,
+    )
+    boxes = await _boxes(services, user, found.source, asked, view)
+    shown = viewer(found.source, found.passage, asked, boxes)
+    if is_htmx(request):
+        return page(request, ViewerFragment(around, shown))
+    return page(request, ViewerPage(around, shown, notebook_id))
+
+
+async def _boxes(
+    services: Services, user: User, source: Source, asked: Asked, view: str
+) -> list[Box] | None:
+    """Where to mark the quote on the page's image; None where the text is wanted."""
+    if view != "image" or source.kind is not SourceKind.PDF or asked.page is None:
+        return None
+    if not asked.has_quote:
+        return []
+    try:
+        return await services.sources.highlights(
+            user, source.id, asked.page, asked.start, asked.end
+        )
+    except BelegError:
+        return []  # the image is worth showing without its mark
+
+
+router = Router(
+    "/",
+    route_handlers=[add, remove, retry, events, read, cited],
+    dependencies={"user": Provide(provide_reader)},
+)

@@ -1,0 +1,99 @@
+"""What the viewer shows of a source: which part of a text, and where the reader can go on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from app.contexts import Quoted, Viewer
+from domain.passage import Passage
+from domain.ports import Box
+from domain.source import Source, SourceKind
+
+_WINDOW = 24_000
+"""Characters of a passage that are shown at once; a page has far fewer, a long text more."""
+_LEAD = 6_000
+"""Of them before a quote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a reader wants to see of a source.
+
+    Args:
+        page: from 1; None where the source has no pages.
+        start, end: code points of a quote in the passage; equal where there is none.
+        at: where the shown part begins; None: where the quote is in it.
+        path: the address of this view, without its query.
+        fixed: query values that name it.
+    """
+
+    page: int | None
+    start: int
+    end: int
+    at: int | None
+    path: str
+    fixed: tuple[tuple[str, str], ...] = ()
+    marker: int | None = None
+    title: str = ""
+
+    @property
+    def has_quote(self) -> bool:
+        """True where there is something to mark."""
+        return self.end > self.start
+
+    def url(self, **more: object) -> str:
+        """This view, with something changed."""
+        query = urlencode([*self.fixed, *((key, str(value)) for key, value in more.items())])
+        return f"{self.path}?{query}" if query else self.path
+
+
+def viewer(
+    source: Source, passage: Passage | None, asked: Asked, boxes: Sequence[Box] | None
+) -> Viewer:
+    """The viewer's contents.
+
+    Args:
+        boxes: where the quote stands on the page's image; None where the text is shown.
+    """
+    has_images = source.kind is SourceKind.PDF and asked.page is not None
+    last = source.pages or 0
+    mode = {} if boxes is None else {"view": "image"}
+
+    def other(page: int) -> str:
+        if asked.page is None or not 1 <= page <= last:
+            return ""
+        return f"/sources/{source.id}?{urlencode({'page': page, **mode})}"
+
+    return Viewer(
+        title=asked.title or source.title,
+        source=source,
+        page=asked.page,
+        pages=source.pages,
+        text=None if passage is None else _quoted(passage.text, asked),
+        boxes=boxes,
+        has_quote=asked.has_quote,
+        marker=asked.marker,
+        url=asked.url(**mode),
+        text_url=asked.url(),
+        image_url=asked.url(view="image") if has_images else "",
+        previous_url=other((asked.page or 0) - 1),
+        next_url=other((asked.page or 0) + 1),
+    )
+
+
+def _quoted(text: str, asked: Asked) -> Quoted:
+    """The part of a text that is shown, split around the quote."""
+    first = asked.at if asked.at is not None else asked.start - _LEAD
+    if len(text) <= _WINDOW:
+        first = 0
+    first = min(max(first, 0), len(text))
+    last = min(first + _WINDOW, len(text))
+    start = min(max(asked.start, first), last)
+    end = min(max(asked.end, start), last)
+    return Quoted(
+        before=text[first:start],
+        quote=text[start:end],
+        after=text[end:last],
+        earlier_url=asked.url(at=max(first - _WINDOW, 0)) if first else "",
+        later_url=asked.url(at=last) if last < len(text) else "",
+    )

@@ -1,0 +1,139 @@
+// What htmx cannot do: keys, drops, scrolling, the clipboard, the count of what is selected.
+"use strict";
+
+const narrow = matchMedia("(max-width: 999px)");
+const find = (selector, from = document) => from.querySelector(selector);
+let cameFrom = null;
+
+// The question box: Enter sends, Shift+Enter begins a line; it grows with its text.
+document.addEventListener("keydown", (event) => {
+  const box = event.target;
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing && box.matches?.("[data-enter-sends]")) {
+    event.preventDefault();
+    if (!find("button", box.form).disabled && box.value.trim()) box.form.requestSubmit();
+  }
+  if (event.key === "Escape") {
+    const menu = box.closest?.("details.menu[open]");
+    if (menu) {
+      menu.open = false;
+      find("summary", menu).focus();
+    } else if (box.closest?.("#viewer") && cameFrom?.isConnected) {
+      if (narrow.matches) location.hash = "chat";
+      cameFrom.focus();
+    }
+  }
+});
+document.addEventListener("input", (event) => {
+  if (!event.target.matches("[data-enter-sends]") || CSS.supports("field-sizing", "content")) return;
+  event.target.style.height = "auto";
+  event.target.style.height = `${event.target.scrollHeight}px`;
+});
+
+// Files dropped on the sources' pane go through its form.
+const pane = find("#sources");
+for (const kind of pane ? ["dragenter", "dragover", "dragleave", "drop"] : []) {
+  pane.addEventListener(kind, (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    const leaves = kind === "drop" || (kind === "dragleave" && !pane.contains(event.relatedTarget));
+    pane.classList.toggle("dropping", !leaves);
+    if (kind !== "drop") return;
+    const input = find("input[type=file]", pane);
+    input.files = event.dataTransfer.files;
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+}
+
+// What the next answer is drawn from.
+function count() {
+  const line = find("#selection");
+  if (!line) return;
+  const picks = [...document.querySelectorAll("[data-pick]")];
+  const chosen = picks.filter((pick) => pick.checked).length;
+  const kind = !picks.length ? "empty" : !chosen ? "none" : chosen === picks.length ? "all" : "some";
+  const text = line.dataset[kind].replace("{n}", chosen).replace("{total}", picks.length);
+  if (line.textContent !== text) line.textContent = text;
+  line.className = `selection small ${kind}`;
+}
+document.addEventListener("change", (event) => event.target.matches("[data-pick]") && count());
+
+// The newest words stay in sight while somebody reads at the end.
+const log = find("#log");
+let atEnd = true;
+if (log) {
+  log.addEventListener("scroll", () => {
+    atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
+  });
+  new MutationObserver(() => {
+    if (atEnd) log.scrollTop = log.scrollHeight;
+  }).observe(log, { childList: true, subtree: true });
+  log.scrollTop = log.scrollHeight;
+}
+
+// The viewer shows the quote, and takes the focus.
+function reveal(viewer) {
+  const mark = find("[data-mark]", viewer);
+  const image = find("img", viewer);
+  const show = () => mark?.scrollIntoView({ block: "center" });
+  if (image && !image.complete) image.addEventListener("load", show, { once: true });
+  show();
+}
+document.addEventListener("htmx:after:swap", (event) => {
+  const target = event.detail.ctx?.target;
+  const source = event.detail.ctx?.sourceElement;
+  count();
+  if (target?.id === "viewer") {
+    if (narrow.matches && location.hash !== "#viewer") location.hash = "viewer";
+    find("h2", target)?.focus({ preventScroll: true });
+    reveal(target);
+  } else if (source?.matches?.("[data-reset]")) {
+    source.reset();
+    source.closest("details").open = false;
+  } else if (target?.id === "turns" && log) {
+    atEnd = true;
+    log.scrollTop = log.scrollHeight;
+  }
+});
+document.addEventListener("htmx:finally:request", (event) => {
+  for (const file of event.target.querySelectorAll?.("input[type=file]") ?? []) file.value = "";
+});
+document.addEventListener("htmx:error", (event) => {
+  if (event.detail.ctx) document.body.classList.add("offline");
+});
+document.addEventListener("htmx:after:request", () => document.body.classList.remove("offline"));
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button, a, summary");
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (!menu.contains(event.target)) menu.open = false;
+  }
+  if (!button) return;
+  if (button.matches("[hx-target='#viewer']") && !button.closest("#viewer")) cameFrom = button;
+  if (button.matches("[data-dismiss]")) button.parentElement.remove();
+  if (button.matches("[data-copy]")) copy(button);
+});
+
+async function copy(button) {
+  const turn = find(button.dataset.copy);
+  const parts = [cite(find(".prose", turn))];
+  for (const item of turn.querySelectorAll(".cited li")) {
+    const [number, title, place] = ["cite", "cited-title", "cited-place"].map((name) => find(`.${name}`, item).textContent);
+    parts.push(`[${number}] ${title}${place ? `, ${place}` : ""}`);
+  }
+  await navigator.clipboard.writeText(parts.filter(Boolean).join("\n"));
+  const label = button.textContent;
+  button.textContent = button.dataset.done;
+  setTimeout(() => (button.textContent = label), 1600);
+}
+
+// The text of an answer with its markers in brackets again.
+function cite(prose) {
+  for (const link of prose.querySelectorAll("a.cite")) link.dataset.number = link.textContent;
+  for (const link of prose.querySelectorAll("a.cite")) link.textContent = `[${link.dataset.number}]`;
+  const text = `${prose.innerText}\n`;
+  for (const link of prose.querySelectorAll("a.cite")) link.textContent = link.dataset.number;
+  return text;
+}
+
+count();
+if (document.body.classList.contains("reading")) reveal(find("#viewer"));

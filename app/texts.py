@@ -1,0 +1,262 @@
+"""The words of the pages, in German and English."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+LANGUAGES = ("de", "en")
+
+TEXTS: Mapping[str, tuple[str, str]] = {
+    # name: (German, English)
+    "tagline": (
+        "Antworten aus deinen eigenen Dokumenten, jede Aussage mit Beleg.",
+        "Answers from your own documents, every claim with its evidence.",
+    ),
+    "skip": ("Zum Inhalt springen", "Skip to the content"),
+    "notebooks": ("Notizbücher", "Notebooks"),
+    "sign_in": ("Anmelden", "Sign in"),
+    "sign_up": ("Konto anlegen", "Create an account"),
+    "sign_out": ("Abmelden", "Sign out"),
+    "no_account": ("Noch kein Konto?", "No account yet?"),
+    "have_account": ("Schon ein Konto?", "Already have an account?"),
+    "email": ("E-Mail-Adresse", "E-mail address"),
+    "password": ("Passwort", "Password"),
+    "password_hint": ("Mindestens 8 Zeichen.", "At least 8 characters."),
+    "sign_up_closed": (
+        "Konten legt hier die Verwaltung an.",
+        "Accounts are made by the admin here.",
+    ),
+    "language": ("Sprache", "Language"),
+    "close": ("Schließen", "Close"),
+    "cancel": ("Abbrechen", "Cancel"),
+    "notices": ("Hinweise zum Betrieb", "Notices about this installation"),
+    "error_title": ("Das ging nicht", "That did not work"),
+    "not_found_title": ("Hier ist nichts", "There is nothing here"),
+    "to_notebooks": ("Zu deinen Notizbüchern", "To your notebooks"),
+    "your_notebooks": ("Deine Notizbücher", "Your notebooks"),
+    "new_notebook": ("Neues Notizbuch", "New notebook"),
+    "title_label": ("Titel", "Title"),
+    "title_example": ("Zum Beispiel: Mietrecht", "For example: Tenancy law"),
+    "create": ("Anlegen", "Create"),
+    "no_notebooks": ("Noch kein Notizbuch", "No notebook yet"),
+    "no_notebooks_more": (
+        "Ein Notizbuch sammelt Quellen zu einem Thema. Lege eines an, füge Dateien hinzu und frage.",
+        "A notebook gathers sources on one subject. Create one, add files to it, and ask.",
+    ),
+    "source_count": ("{n} Quellen", "{n} sources"),
+    "one_source": ("1 Quelle", "1 source"),
+    "more_notebooks": ("Ältere Notizbücher", "Older notebooks"),
+    "manage": ("Bearbeiten", "Manage"),
+    "rename": ("Umbenennen", "Rename"),
+    "delete": ("Löschen", "Delete"),
+    "delete_notebook": ("Notizbuch löschen", "Delete notebook"),
+    "delete_notebook_more": (
+        "Fragen und Antworten gehen verloren; die Quellen bleiben in deiner Bibliothek.",
+        "Its questions and answers are lost; its sources stay in your library.",
+    ),
+    "sources": ("Quellen", "Sources"),
+    "chat": ("Chat", "Chat"),
+    "viewer": ("Beleg", "Evidence"),
+    "add_files": ("Dateien hinzufügen", "Add files"),
+    "add_files_more": ("oder hierher ziehen: {kinds}", "or drop them here: {kinds}"),
+    "file_kinds": ("PDF, Text, Markdown", "PDF, text, Markdown"),
+    "uploading": ("Wird hochgeladen …", "Uploading …"),
+    "upload": ("Hochladen", "Upload"),
+    "drop_here": ("Dateien hier loslassen", "Drop the files here"),
+    "paste_text": ("Text einfügen", "Paste text"),
+    "paste_label": ("Text", "Text"),
+    "add_text": ("Text hinzufügen", "Add text"),
+    "no_sources": ("Noch keine Quellen", "No sources yet"),
+    "no_sources_more": (
+        "Füge PDF-, Text- oder Markdown-Dateien hinzu; Antworten kommen nur aus ihnen.",
+        "Add PDF, text or Markdown files; answers come from them alone.",
+    ),
+    "all_sources": ("Alle auswählen", "Select all"),
+    "use_source": ("„{title}“ für Antworten verwenden", "Use “{title}” for answers"),
+    "open_source": ("„{title}“ ansehen", "View “{title}”"),
+    "source_menu": ("Mehr zu „{title}“", "More about “{title}”"),
+    "download": ("Original herunterladen", "Download original"),
+    "remove": ("Aus dem Notizbuch entfernen", "Remove from notebook"),
+    "remove_confirm": (
+        "„{title}“ aus dem Notizbuch entfernen? In deiner Bibliothek bleibt die Quelle.",
+        "Remove “{title}” from this notebook? The source stays in your library.",
+    ),
+    "queued": ("Wartet", "Queued"),
+    "processing": ("Wird vorbereitet …", "Preparing …"),
+    "reading": ("Liest Seite {done} von {total}", "Reading page {done} of {total}"),
+    "reading_text": ("Liest", "Reading"),
+    "embedding": ("Erschließt Abschnitt {done} von {total}", "Indexing section {done} of {total}"),
+    "failed": ("Nicht lesbar", "Failed"),
+    "retry": ("Erneut versuchen", "Retry"),
+    "page_count": ("{n} Seiten", "{n} pages"),
+    "one_page": ("1 Seite", "1 page"),
+    "word_count": ("{n} Wörter", "{n} words"),
+    "skipped_one": ("Seite {pages}: {reason}", "Page {pages}: {reason}"),
+    "skipped_many": ("Seiten {pages}: {reason}", "Pages {pages}: {reason}"),
+    "selection_all": ("Antworten aus allen Quellen", "Answers from all sources"),
+    "selection_some": (
+        "Antworten aus {n} von {total} Quellen",
+        "Answers from {n} of {total} sources",
+    ),
+    "selection_none": (
+        "Keine Quelle ausgewählt: Antworten kommen aus Allgemeinwissen, ohne Belege.",
+        "No source selected: answers are general knowledge, without citations.",
+    ),
+    "selection_none_keyless": (
+        "Keine Quelle ausgewählt: Ohne Sprachmodell gibt es dann keine Antwort.",
+        "No source selected: without a language model there will be no answer.",
+    ),
+    "selection_empty": ("Noch keine Quelle ist bereit.", "No source is ready yet."),
+    "keyless": (
+        "Ohne Sprachmodell zitiert Beleg passende Sätze und formuliert nicht selbst. Mit"
+        " INFERENCE_API_KEY (oder LLM_BASE_URL für einen eigenen Server) neu gestartet, schreibt es.",
+        "Without a language model Beleg quotes fitting sentences and does not write. Restart it"
+        " with INFERENCE_API_KEY set (or LLM_BASE_URL for a server of your own), and it writes.",
+    ),
+    "ask_label": ("Deine Frage", "Your question"),
+    "ask_placeholder": ("Frage deine Quellen …", "Ask your sources …"),
+    "ask": ("Fragen", "Ask"),
+    "ask_hint": (
+        "Enter sendet, Umschalt+Enter beginnt eine neue Zeile",
+        "Enter sends, Shift+Enter starts a new line",
+    ),
+    "empty_chat": ("Was möchtest du wissen?", "What would you like to know?"),
+    "empty_chat_more": (
+        "Jede Antwort nennt ihre Stellen. Ein Klick auf eine Nummer zeigt den Satz in seiner Quelle.",
+        "Every answer names its passages. Click a number to see the sentence in its source.",
+    ),
+    "earlier_turns": ("Frühere Fragen", "Earlier questions"),
+    "clear": ("Chat leeren", "Clear chat"),
+    "clear_more": (
+        "Alle Fragen und Antworten dieses Notizbuchs werden gelöscht.",
+        "All questions and answers of this notebook are deleted.",
+    ),
+    "you_asked": ("Frage", "Question"),
+    "answer": ("Antwort", "Answer"),
+    "writing": ("Antwort wird geschrieben", "The answer is being written"),
+    "reload_hint": (
+        "Ohne JavaScript: Lade die Seite neu, um die Antwort zu sehen.",
+        "Without JavaScript: reload the page to see the answer.",
+    ),
+    "stop": ("Anhalten", "Stop"),
+    "stopped": ("Angehalten. Was geschrieben war, bleibt.", "Stopped. What was written is kept."),
+    "stopped_empty": ("Angehalten, bevor etwas geschrieben war.", "Stopped before a word was written."),
+    "answer_failed": ("Die Antwort ist abgebrochen", "The answer broke off"),
+    "ask_again": ("Noch einmal fragen", "Ask again"),
+    "extractive": ("Zitierte Stellen, kein Sprachmodell", "Quoted passages, no language model"),
+    "general": (
+        "Allgemeinwissen, nicht aus deinen Quellen",
+        "General knowledge, not from your sources",
+    ),
+    "refused": ("Nicht in den Quellen", "Not in the sources"),
+    "copy": ("Kopieren", "Copy"),
+    "copied": ("Kopiert", "Copied"),
+    "cited": ("Zitierte Stellen", "Cited passages"),
+    "cite_label": ("Beleg {n}: {title}, {where}", "Citation {n}: {title}, {where}"),
+    "cite_label_plain": ("Beleg {n}: {title}", "Citation {n}: {title}"),
+    "page_n": ("Seite {n}", "page {n}"),
+    "page_short": ("S. {n}", "p. {n}"),
+    "similarity": ("Ähnlichkeit", "Similarity"),
+    "retrieved": ("Was gefunden wurde", "What was retrieved"),
+    "rank": ("Rang", "Rank"),
+    "source": ("Quelle", "Source"),
+    "page": ("Seite", "Page"),
+    "was_cited": ("zitiert", "cited"),
+    "not_cited": ("nicht zitiert", "not cited"),
+    "use": ("Verwendet", "Use"),
+    "source_removed": ("Quelle entfernt", "Source removed"),
+    "source_removed_more": (
+        "Diese Quelle ist nicht mehr im Notizbuch. Die Antwort bleibt, die Stelle lässt sich nicht"
+        " mehr öffnen.",
+        "This source is no longer in the notebook. The answer stays; its passage can no longer be"
+        " opened.",
+    ),
+    "quoted_then": ("Zitiert wurde", "It was quoted as"),
+    "empty_viewer": ("Belege prüfen", "Check the evidence"),
+    "empty_viewer_more": (
+        "Klicke auf eine Nummer in einer Antwort: Hier erscheint die Stelle, der belegende Satz ist"
+        " markiert.",
+        "Click a number in an answer: the passage appears here with the sentence that bears it"
+        " marked.",
+    ),
+    "as_text": ("Text", "Text"),
+    "as_image": ("Seitenbild", "Page image"),
+    "page_of": ("Seite {n} von {total}", "Page {n} of {total}"),
+    "previous_page": ("Vorherige Seite", "Previous page"),
+    "next_page": ("Nächste Seite", "Next page"),
+    "earlier_text": ("Vorheriger Text", "Earlier text"),
+    "later_text": ("Weiterer Text", "Later text"),
+    "page_image_alt": ("Bild von Seite {n} aus „{title}“", "Image of page {n} of “{title}”"),
+    "no_text_here": (
+        "Auf dieser Seite wurde kein Text gelesen. Das Seitenbild zeigt sie.",
+        "No text was read on this page. The page image shows it.",
+    ),
+    "not_read_yet": ("Diese Quelle ist noch nicht gelesen.", "This source has not been read yet."),
+    "no_highlight": (
+        "Die Stelle ließ sich auf dem Seitenbild nicht einzeichnen.",
+        "The sentence could not be marked on the page image.",
+    ),
+    "open_alone": ("Auf eigener Seite öffnen", "Open on a page of its own"),
+    "back_to_notebook": ("Zurück zum Notizbuch", "Back to the notebook"),
+}
+
+_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The texts in one language; calling it with a name gives a text."""
+
+    language: str
+
+    def __call__(self, name: str, **values: object) -> str:
+        """A text with its values filled in.
+
+        Raises:
+            KeyError: there is no such text, or a value is missing.
+        """
+        text = TEXTS[name][LANGUAGES.index(self.language)]
+        return text.format(**values) if values else text
+
+    def number(self, value: int) -> str:
+        """1,234 or 1.234."""
+        text = f"{value:,}"
+        return text.replace(",", ".") if self.language == "de" else text
+
+    def share(self, value: float) -> str:
+        """0.83 or 0,83."""
+        text = f"{value:.2f}"
+        return text.replace(".", ",") if self.language == "de" else text
+
+    def date(self, moment: datetime) -> str:
+        """29.11.2026 or 29 Nov 2026."""
+        if self.language == "de":
+            return f"{moment.day}.{moment.month}.{moment.year}"
+        return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+
+
+_WORDS = {language: Words(language) for language in LANGUAGES}
+
+
+def words(language: str) -> Words:
+    """The texts in that language, or in English."""
+    return _WORDS.get(language, _WORDS["en"])
+
+
+def preferred(accept_language: str) -> str:
+    """The language of ours that a browser ranks highest; English where it names none.
+
+    Args:
+        accept_language: the header, such as `de-AT,de;q=0.8,en;q=0.5`.
+    """
+    best, best_weight = "en", 0.0
+    for part in accept_language.split(","):
+        tag, _, weight = part.partition(";q=")
+        language = tag.strip().lower().split("-", 1)[0]
+        try:
+            weighs = float(weight) if weight else 1.0
+        except ValueError:
+            continue
+        if language in LANGUAGES and weighs > best_weight:
+            best, best_weight = language, weighs
+    return best

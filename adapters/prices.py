@@ -6,13 +6,14 @@ from decimal import Decimal, InvalidOperation
 from importlib import resources
 from pathlib import Path
 
+from domain.errors import Rejected
 from domain.prices import PriceList
 from domain.usage import Price
 
 _FIELDS = {"input_per_million", "output_per_million"}
 
 
-class PricesInvalid(ValueError):
+class PricesInvalid(Rejected):
     """A price file cannot be used; the message names the file and the key."""
 
 

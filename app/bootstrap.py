@@ -55,6 +55,20 @@ def migrate(database_url: str) -> None:
     upgrade(database_url)
 
 
+def check(settings: "Settings") -> None:
+    """Find out early what would keep web and workers from starting.
+
+    Raises:
+        Rejected: a model has no price, or the price file cannot be used.
+    """
+    from adapters.prices import load_prices
+
+    prices = load_prices(settings.prices_file)
+    for endpoint in (settings.chat, settings.embedding):
+        if endpoint:
+            prices.of(endpoint.model)
+
+
 @asynccontextmanager
 async def services(settings: "Settings") -> AsyncIterator["Services"]:
     """Open every adapter, hand them to the use-cases, close all of it at the end.

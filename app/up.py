@@ -16,6 +16,7 @@ from typing import Self
 
 from app import bootstrap
 from app.data_folder import DataFolder
+from app.settings import read_settings
 from app.supervisor import Patience, Program, Supervisor
 from domain.errors import Conflict, Rejected, Unavailable
 from domain.jobs import QUEUES
@@ -46,6 +47,7 @@ def up(*, host: str, port: int | None, data: Path) -> None:
     for sign in _STOP_SIGNALS:
         if signal.getsignal(sign) != signal.SIG_IGN:
             signal.signal(sign, signal.default_int_handler)
+    bootstrap.check(read_settings())
     folder = DataFolder(data)
     with contextlib.suppress(KeyboardInterrupt), _listen(host, port) as listener:
         address = _address(listener)

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from domain.errors import Rejected
 from domain.usage import Price
 
 
-class NoPrice(LookupError):
+class NoPrice(Rejected):
     """A configured model is not in the price list; nothing may start with it."""
 
 

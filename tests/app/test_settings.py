@@ -1,0 +1,61 @@
+from decimal import Decimal
+
+import pytest
+
+from app.settings import read_settings
+from domain.errors import Rejected
+from domain.retrieval import RetrievalMode
+
+
+def test_nothing_set_means_no_key_and_the_defaults() -> None:
+    settings = read_settings({})
+    assert settings.chat is None
+    assert settings.embedding is None
+    assert settings.retrieval_mode is RetrievalMode.WEIGHTED
+    assert (settings.retrieval_k, settings.max_questions_per_notebook_day) == (8, 50)
+    assert settings.signup_credit == Decimal(5)
+
+
+def test_a_key_turns_on_the_real_models() -> None:
+    settings = read_settings({"INFERENCE_API_KEY": "k"})
+    assert settings.chat is not None
+    assert settings.embedding is not None
+    assert settings.embedding.model == "qwen3-embedding-4b"
+
+
+def test_each_kind_may_have_an_endpoint_of_its_own() -> None:
+    settings = read_settings(
+        {
+            "INFERENCE_API_KEY": "k",
+            "LLM_BASE_URL": "http://127.0.0.1:1/v1",
+            "LLM_API_KEY": "other",
+            "LLM_MODEL": "m",
+            "EMBEDDING_MODEL": "multilingual-e5-small",
+        }
+    )
+    assert settings.chat is not None
+    assert (settings.chat.base_url, settings.chat.api_key) == ("http://127.0.0.1:1/v1", "other")
+    assert settings.embedding is None
+
+
+def test_a_key_does_not_show_when_settings_are_printed() -> None:
+    assert "secret" not in repr(read_settings({"INFERENCE_API_KEY": "secret"}))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RETRIEVAL_K", "0"),
+        ("RETRIEVAL_K", "eight"),
+        ("RETRIEVAL_MODE", "best"),
+        ("EMBEDDING_DIMENSION", "5000"),
+        ("SIGNUP_CREDIT", "NaN"),
+        ("SIGNUP_CREDIT", "-1"),
+        ("SIMILARITY_FLOOR", "low"),
+        ("SIGN_UP", "maybe"),
+        ("LLM_MODEL", "some-model"),
+    ],
+)
+def test_a_value_that_cannot_be_used_names_its_variable(name: str, value: str) -> None:
+    with pytest.raises(Rejected, match=name):
+        read_settings({name: value})

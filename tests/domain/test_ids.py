@@ -1,0 +1,17 @@
+import time
+
+from domain.ids import new_id, parse_id
+
+
+def test_ids_are_version_7_and_grow_with_time() -> None:
+    first = new_id()
+    time.sleep(0.002)
+    second = new_id()
+    assert first.version == second.version == 7
+    assert first.variant == "specified in RFC 4122"
+    assert first < second
+
+
+def test_a_malformed_id_is_none() -> None:
+    assert parse_id("nothing") is None
+    assert parse_id(str(new_id())) is not None

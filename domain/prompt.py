@@ -31,9 +31,8 @@ saying in one sentence that this answer is general knowledge and does not come f
 Write no markers and no bracketed numbers. Write in the language of the question, briefly and \
 plainly, as Markdown."""
 
-_TAG = re.compile(
-    r"[<＜﹤](?=[\s/／]*p[\s\W]*a[\s\W]*s[\s\W]*s[\s\W]*a[\s\W]*g[\s\W]*e)", re.IGNORECASE
-)
+# Bounded, so that a source made of these characters costs linear time.
+_TAG = re.compile(r"[<＜﹤](?=\W{0,8}" + r"\W{0,8}".join("passage") + ")", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"[\[【［〔]\s*(\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\s*[\]】］〕]")
 
 

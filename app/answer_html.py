@@ -55,8 +55,9 @@ def cite_link(answer: Answer, citation: Citation, mention: int, t: Words) -> Mar
 def cite_label(citation: Citation, t: Words) -> str:
     """What a marker stands for, in one line."""
     if citation.removed:
-        return t("cite_label", n=citation.marker, title=citation.source_title,
-                 where=t("source_removed"))
+        return t(
+            "cite_label", n=citation.marker, title=citation.source_title, where=t("source_removed")
+        )
     if citation.page is None:
         return t("cite_label_plain", n=citation.marker, title=citation.source_title)
     where = t("page_n", n=citation.page)

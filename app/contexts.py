@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
 from markupsafe import Markup
@@ -38,8 +38,13 @@ class Frame:
 class Context(Protocol):
     """A template with what it needs."""
 
+    __dataclass_fields__: ClassVar[dict[str, Any]]
     template: ClassVar[str]
-    frame: Frame
+
+    @property
+    def frame(self) -> Frame:
+        """What every template may need."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

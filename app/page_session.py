@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from litestar import Request
 
-from app.rendering import NEW_SESSION, is_htmx
-from app.security import CSRF_HEADER, COOKIE, csrf_token, is_person_at_the_machine
+from app.rendering import NEW_SESSION, READER, is_htmx
+from app.security import COOKIE, CSRF_HEADER, csrf_token, is_person_at_the_machine
 from app.services import Services
 from domain.account import User
 from domain.errors import Forbidden, NotSignedIn
@@ -25,6 +25,7 @@ async def provide_reader(request: AnyRequest, services: Services) -> User:
     session = request.cookies.get(COOKIE, "")
     user = await services.accounts.by_session(session) if session else None
     if user is not None:
+        request.state[READER] = user
         if request.method == "POST":
             await _check_csrf(request, session)
         return user
@@ -33,6 +34,7 @@ async def provide_reader(request: AnyRequest, services: Services) -> User:
     if not is_page or not is_person_at_the_machine(request, local_mode=local):
         raise NotSignedIn
     user = await services.accounts.local_user()
+    request.state[READER] = user
     request.state[NEW_SESSION] = await services.accounts.open_session(user)
     return user
 

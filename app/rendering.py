@@ -6,6 +6,7 @@ from dataclasses import fields
 from importlib.resources import files
 from itertools import groupby
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from litestar import Request, Response
@@ -35,6 +36,8 @@ HTMX_FILES = (
         "sha384-v8HvucQ+ohQhMg0arboXc5049yNR46QKMjphs7YDch+Wm7zpfK5XVS01f26mQDJV",
     ),
 )
+READER = "beleg_reader"
+"""Key in a request's state: who reads the page."""
 NEW_SESSION = "beleg_new_session"
 """Key in a request's state: the secret of a session that its answer's cookie must carry."""
 
@@ -75,7 +78,7 @@ def skipped_lines(skipped: tuple[SkippedPage, ...], t: Words) -> list[str]:
     ):
         pages = sorted(page.page for page in group)
         name = "skipped_one" if len(pages) == 1 else "skipped_many"
-        lines.append(t(name, pages=_runs(pages), reason=reason))
+        lines.append(t(name, pages=_runs(pages), reason=t.reason(reason)))
     return lines
 
 
@@ -110,7 +113,6 @@ def frame(request: AnyRequest, user: User | None) -> Frame:
     services: Services = request.app.state.services
     session = request.state.get(NEW_SESSION) or request.cookies.get(COOKIE, "")
     language = user.language if user else ""
-    query = request.url.query
     return Frame(
         words=words(language or preferred(request.headers.get("accept-language", ""))),
         nonce=secrets.token_urlsafe(16),
@@ -120,13 +122,18 @@ def frame(request: AnyRequest, user: User | None) -> Frame:
         can_write=services.settings.chat is not None,
         notices=services.notices,
         htmx_base_url=services.settings.htmx_base_url,
-        here=f"{request.url.path}?{query}" if query else request.url.path,
+        here=_here(request),
     )
+
+
+def _here(request: AnyRequest) -> str:
+    query = request.url.query
+    return f"{request.url.path}?{query}" if query else request.url.path
 
 
 def render(context: Context) -> str:
     """A template with its context, as HTML."""
-    values = {item.name: getattr(context, item.name) for item in fields(context)}  # type: ignore[arg-type]  # every context is a dataclass
+    values = {item.name: getattr(context, item.name) for item in fields(context)}
     return environment.get_template(context.template).render(values, t=context.frame.words)
 
 
@@ -170,9 +177,10 @@ def go_to(request: AnyRequest, path: str) -> Response[Any]:
 def error_page(request: AnyRequest, code: str, detail: str, status: int) -> Response[Any]:
     """An error as a page, or as a fragment for the corner where problems are told."""
     if code == "not_signed_in":
-        here = request.url.path if request.method == "GET" and not is_htmx(request) else ""
+        is_page = request.method == "GET" and not is_htmx(request)
+        here = quote(_here(request)) if is_page else ""
         return go_to(request, f"/sign-in?next={here}" if here else "/sign-in")
-    around = frame(request, None)
+    around = frame(request, request.state.get(READER))
     if not is_htmx(request):
         return page(request, ErrorPage(around, status, detail), status)
     response = page(request, Problems(around, [detail]), status)

@@ -7,7 +7,6 @@ from datetime import datetime
 LANGUAGES = ("de", "en")
 
 TEXTS: Mapping[str, tuple[str, str]] = {
-    # name: (German, English)
     "tagline": (
         "Antworten aus deinen eigenen Dokumenten, jede Aussage mit Beleg.",
         "Answers from your own documents, every claim with its evidence.",
@@ -40,7 +39,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "create": ("Anlegen", "Create"),
     "no_notebooks": ("Noch kein Notizbuch", "No notebook yet"),
     "no_notebooks_more": (
-        "Ein Notizbuch sammelt Quellen zu einem Thema. Lege eines an, füge Dateien hinzu und frage.",
+        "Ein Notizbuch sammelt Quellen zu einem Thema. Lege eines an, füge Dateien dazu, frage.",
         "A notebook gathers sources on one subject. Create one, add files to it, and ask.",
     ),
     "source_count": ("{n} Quellen", "{n} sources"),
@@ -108,10 +107,14 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "selection_empty": ("Noch keine Quelle ist bereit.", "No source is ready yet."),
     "keyless": (
-        "Ohne Sprachmodell zitiert Beleg passende Sätze und formuliert nicht selbst. Mit"
-        " INFERENCE_API_KEY (oder LLM_BASE_URL für einen eigenen Server) neu gestartet, schreibt es.",
-        "Without a language model Beleg quotes fitting sentences and does not write. Restart it"
-        " with INFERENCE_API_KEY set (or LLM_BASE_URL for a server of your own), and it writes.",
+        (
+            "Ohne Sprachmodell zitiert Beleg passende Sätze und formuliert nicht selbst. Mit"
+            " INFERENCE_API_KEY (oder LLM_BASE_URL für einen eigenen Server) schreibt es."
+        ),
+        (
+            "Without a language model Beleg quotes fitting sentences and does not write. Restart it"
+            " with INFERENCE_API_KEY set (or LLM_BASE_URL for a server of your own), and it writes."
+        ),
     ),
     "ask_label": ("Deine Frage", "Your question"),
     "ask_placeholder": ("Frage deine Quellen …", "Ask your sources …"),
@@ -122,7 +125,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "empty_chat": ("Was möchtest du wissen?", "What would you like to know?"),
     "empty_chat_more": (
-        "Jede Antwort nennt ihre Stellen. Ein Klick auf eine Nummer zeigt den Satz in seiner Quelle.",
+        "Jede Antwort nennt ihre Stellen. Ein Klick auf eine Nummer zeigt den Satz in der Quelle.",
         "Every answer names its passages. Click a number to see the sentence in its source.",
     ),
     "earlier_turns": ("Frühere Fragen", "Earlier questions"),
@@ -140,7 +143,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "stop": ("Anhalten", "Stop"),
     "stopped": ("Angehalten. Was geschrieben war, bleibt.", "Stopped. What was written is kept."),
-    "stopped_empty": ("Angehalten, bevor etwas geschrieben war.", "Stopped before a word was written."),
+    "stopped_empty": (
+        "Angehalten, bevor etwas geschrieben war.",
+        "Stopped before a word was written.",
+    ),
     "answer_failed": ("Die Antwort ist abgebrochen", "The answer broke off"),
     "ask_again": ("Noch einmal fragen", "Ask again"),
     "extractive": ("Zitierte Stellen, kein Sprachmodell", "Quoted passages, no language model"),
@@ -166,18 +172,26 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "use": ("Verwendet", "Use"),
     "source_removed": ("Quelle entfernt", "Source removed"),
     "source_removed_more": (
-        "Diese Quelle ist nicht mehr im Notizbuch. Die Antwort bleibt, die Stelle lässt sich nicht"
-        " mehr öffnen.",
-        "This source is no longer in the notebook. The answer stays; its passage can no longer be"
-        " opened.",
+        (
+            "Diese Quelle ist nicht mehr im Notizbuch. Die Antwort bleibt, ihre Stelle lässt sich"
+            " nicht mehr öffnen."
+        ),
+        (
+            "This source is no longer in the notebook. The answer stays; its passage can no"
+            " longer be opened."
+        ),
     ),
     "quoted_then": ("Zitiert wurde", "It was quoted as"),
     "empty_viewer": ("Belege prüfen", "Check the evidence"),
     "empty_viewer_more": (
-        "Klicke auf eine Nummer in einer Antwort: Hier erscheint die Stelle, der belegende Satz ist"
-        " markiert.",
-        "Click a number in an answer: the passage appears here with the sentence that bears it"
-        " marked.",
+        (
+            "Klicke auf eine Nummer in einer Antwort: Hier erscheint die Stelle, und der"
+            " belegende Satz ist markiert."
+        ),
+        (
+            "Click a number in an answer: the passage appears here with the sentence that bears it"
+            " marked."
+        ),
     ),
     "as_text": ("Text", "Text"),
     "as_image": ("Seitenbild", "Page image"),
@@ -186,7 +200,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "next_page": ("Nächste Seite", "Next page"),
     "earlier_text": ("Vorheriger Text", "Earlier text"),
     "later_text": ("Weiterer Text", "Later text"),
-    "page_image_alt": ("Bild von Seite {n} aus „{title}“", "Image of page {n} of “{title}”"),
+    "page_image_alt": (
+        "Bild von Seite {n} aus „{title}“",
+        "Image of page {n} of “{title}”",
+    ),
     "no_text_here": (
         "Auf dieser Seite wurde kein Text gelesen. Das Seitenbild zeigt sie.",
         "No text was read on this page. The page image shows it.",
@@ -200,7 +217,21 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "back_to_notebook": ("Zurück zum Notizbuch", "Back to the notebook"),
 }
 
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_REASONS: Mapping[str, tuple[str, str]] = {
+    # why a page gave no text, as a reader of files says it: (German, English after a colon)
+    "has no text layer": ("keine Textebene", "no text layer"),
+    "has a text layer of symbols or glyph codes, not of letters": (
+        "Textebene aus Zeichencodes statt Buchstaben",
+        "a text layer of glyph codes, not of letters",
+    ),
+    "has a text layer whose letters are scrambled": (
+        "Textebene mit vertauschten Buchstaben",
+        "a text layer whose letters are scrambled",
+    ),
+    "cannot be opened": ("nicht zu öffnen", "cannot be opened"),
+}
+
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +248,11 @@ class Words:
         """
         text = TEXTS[name][LANGUAGES.index(self.language)]
         return text.format(**values) if values else text
+
+    def reason(self, clause: str) -> str:
+        """Why a page was skipped; a clause that is not known here is shown as it is."""
+        known = _REASONS.get(clause)
+        return known[LANGUAGES.index(self.language)] if known else clause
 
     def number(self, value: int) -> str:
         """1,234 or 1.234."""

@@ -9,9 +9,9 @@ from litestar.response import Redirect
 from app.contexts import SignInPage
 from app.page_session import local_path, provide_reader, require_own_page
 from app.rendering import frame, go_to, page
+from app.requests import Caller, Wired
 from app.security import COOKIE, session_cookie
 from app.services import Services
-from domain.account import User
 from domain.errors import BelegError
 from domain.usecases.manage_accounts import SignUp
 
@@ -19,31 +19,31 @@ AnyRequest = Request[Any, Any, Any]
 
 
 @get("/sign-in")
-async def sign_in_form(request: AnyRequest, services: Services) -> Response[str]:
+async def sign_in_form(request: AnyRequest, services: Wired) -> Response[str]:
     """The form of people who have an account."""
     return _form(request, services, is_new=False)
 
 
 @get("/sign-up")
-async def sign_up_form(request: AnyRequest, services: Services) -> Response[str]:
+async def sign_up_form(request: AnyRequest, services: Wired) -> Response[str]:
     """The form of people who want one."""
     return _form(request, services, is_new=True)
 
 
 @post("/sign-in", status_code=200)
-async def sign_in(request: AnyRequest, services: Services) -> Response[Any]:
+async def sign_in(request: AnyRequest, services: Wired) -> Response[Any]:
     """Open a session."""
     return await _enter(request, services, is_new=False)
 
 
 @post("/sign-up", status_code=200)
-async def sign_up(request: AnyRequest, services: Services) -> Response[Any]:
+async def sign_up(request: AnyRequest, services: Wired) -> Response[Any]:
     """Make an account and open its first session."""
     return await _enter(request, services, is_new=True)
 
 
 @post("/sign-out", status_code=200, dependencies={"user": Provide(provide_reader)})
-async def sign_out(request: AnyRequest, services: Services, user: User) -> Response[Any]:
+async def sign_out(request: AnyRequest, services: Wired, user: Caller) -> Response[Any]:
     """End this session."""
     _ = user
     await services.accounts.close_session(request.cookies[COOKIE])
@@ -53,7 +53,7 @@ async def sign_out(request: AnyRequest, services: Services, user: User) -> Respo
 
 
 @post("/language", status_code=200, dependencies={"user": Provide(provide_reader)})
-async def change_language(request: AnyRequest, services: Services, user: User) -> Response[Any]:
+async def change_language(request: AnyRequest, services: Wired, user: Caller) -> Response[Any]:
     """Remember the language that somebody reads."""
     form = await request.form()
     await services.accounts.set_preferences(user, language=str(form.get("language", "")))

@@ -4,15 +4,14 @@ from typing import Any
 
 from litestar import Request, Response, Router, get, post
 from litestar.di import Provide
+from litestar.params import FromQuery
 
 from app.contexts import NotebookPage, NotebooksPage
 from app.page_session import provide_reader
 from app.rendering import frame, go_to, page
-from app.requests import cursor_id, path_id
+from app.requests import Caller, PathText, Wired, cursor_id, path_id
 from app.routes.question_pages import TURNS, turns_of
 from app.routes.source_pages import sources_of, state_of
-from app.services import Services
-from domain.account import User
 from domain.ids import NotebookId, new_id
 
 AnyRequest = Request[Any, Any, Any]
@@ -21,7 +20,7 @@ _NOTEBOOKS = 60
 
 @get("/")
 async def list_all(
-    request: AnyRequest, services: Services, user: User, cursor: str | None = None
+    request: AnyRequest, services: Wired, user: Caller, cursor: FromQuery[str | None] = None
 ) -> Response[str]:
     """Every notebook, newest first."""
     found = await services.notebooks.page(user, limit=_NOTEBOOKS, after=cursor_id(cursor))
@@ -29,7 +28,7 @@ async def list_all(
 
 
 @post("/notebooks", status_code=200)
-async def create(request: AnyRequest, services: Services, user: User) -> Response[Any]:
+async def create(request: AnyRequest, services: Wired, user: Caller) -> Response[Any]:
     """Make a notebook and open it."""
     form = await request.form()
     notebook = await services.notebooks.create(user, str(form.get("title", "")))
@@ -38,7 +37,7 @@ async def create(request: AnyRequest, services: Services, user: User) -> Respons
 
 @get("/notebooks/{notebook_id:str}")
 async def read(
-    notebook_id: str, request: AnyRequest, services: Services, user: User
+    notebook_id: PathText, request: AnyRequest, services: Wired, user: Caller
 ) -> Response[str]:
     """Sources, chat and viewer of a notebook."""
     notebook = await services.notebooks.get(user, NotebookId(path_id(notebook_id)))
@@ -60,7 +59,7 @@ async def read(
 
 @post("/notebooks/{notebook_id:str}/rename", status_code=200)
 async def rename(
-    notebook_id: str, request: AnyRequest, services: Services, user: User
+    notebook_id: PathText, request: AnyRequest, services: Wired, user: Caller
 ) -> Response[Any]:
     """Give it another title."""
     form = await request.form()
@@ -71,7 +70,7 @@ async def rename(
 
 @post("/notebooks/{notebook_id:str}/delete", status_code=200)
 async def delete(
-    notebook_id: str, request: AnyRequest, services: Services, user: User
+    notebook_id: PathText, request: AnyRequest, services: Wired, user: Caller
 ) -> Response[Any]:
     """Remove it with its questions and answers."""
     await services.notebooks.delete(user, NotebookId(path_id(notebook_id)))

@@ -3,12 +3,13 @@
 from litestar import Response, Router, get
 
 from app.rendering import STATIC, STATIC_TYPES
+from app.requests import PathText
 from app.routes import account_pages, notebook_pages, question_pages, source_pages
 from domain.errors import NotFound
 
 
 @get("/static/{digest:str}/{name:str}", include_in_schema=False)
-async def static(digest: str, name: str) -> Response[bytes]:
+async def static(digest: PathText, name: PathText) -> Response[bytes]:
     """A static file under the hash of its content: cached for ever."""
     content, expected = STATIC.get(name, (b"", ""))
     if digest != expected:

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import msgspec
 from litestar import Request, Response, Router, get, post
 from litestar.datastructures import FormMultiDict
-from litestar.di import Provide
-from litestar.params import Parameter
+from litestar.di import NamedDependency, Provide
+from litestar.params import FromQuery, HeaderParameter
 from litestar.response import Stream
 from markupsafe import Markup
 
@@ -16,7 +16,7 @@ from app.answer_html import StreamedText, answer_html
 from app.contexts import AskedFragment, Frame, Turn, TurnFragment, TurnsFragment
 from app.page_session import provide_reader
 from app.rendering import frame, go_to, is_htmx, page, render
-from app.requests import cursor_id, path_id, source_ids
+from app.requests import Caller, PathText, Wired, cursor_id, path_id, source_ids
 from app.runs import Runs
 from app.services import Services
 from domain.account import User
@@ -24,7 +24,8 @@ from domain.conversation import Answer, AnswerStatus, Citation, EventKind
 from domain.ids import AnswerId, NotebookId, SourceId, new_id
 
 AnyRequest = Request[Any, Any, Any]
-LastEventId = Annotated[str | None, Parameter(header="Last-Event-ID")]
+LastEventId = Annotated[str | None, HeaderParameter(name="Last-Event-ID")]
+Running = NamedDependency[Runs]
 TURNS = 20
 """Turns that a page shows at first."""
 
@@ -44,7 +45,7 @@ def turns_of(newest_first: Sequence[Answer], around: Frame) -> list[Turn]:
 
 @post("/notebooks/{notebook_id:str}/questions", status_code=200)
 async def ask(
-    notebook_id: str, request: AnyRequest, services: Services, runs: Runs, user: User
+    notebook_id: PathText, request: AnyRequest, services: Wired, runs: Running, user: Caller
 ) -> Response[Any]:
     """Record a question; its answer starts and is followed by the turn's own stream."""
     form = await request.form()
@@ -61,9 +62,7 @@ async def ask(
         return go_to(request, f"/notebooks/{where}")
     around = frame(request, user)
     notebook = await services.notebooks.get(user, where)
-    return page(
-        request, AskedFragment(around, notebook, turn_of(asked.answer, around), new_id())
-    )
+    return page(request, AskedFragment(around, notebook, turn_of(asked.answer, around), new_id()))
 
 
 def _selection(form: FormMultiDict) -> list[SourceId] | None:
@@ -76,13 +75,15 @@ def _selection(form: FormMultiDict) -> list[SourceId] | None:
 
 @get("/notebooks/{notebook_id:str}/turns")
 async def earlier(
-    notebook_id: str, request: AnyRequest, services: Services, user: User, before: str = ""
+    notebook_id: PathText,
+    request: AnyRequest,
+    services: Wired,
+    user: Caller,
+    before: FromQuery[str] = "",
 ) -> Response[str]:
     """The turns before those that are shown."""
     notebook = await services.notebooks.get(user, NotebookId(path_id(notebook_id)))
-    found = await services.answers.page(
-        user, notebook.id, limit=TURNS, after=cursor_id(before)
-    )
+    found = await services.answers.page(user, notebook.id, limit=TURNS, after=cursor_id(before))
     around = frame(request, user)
     turns = turns_of(found.items, around)
     return page(request, TurnsFragment(around, notebook, turns, found.next_cursor))
@@ -90,7 +91,7 @@ async def earlier(
 
 @post("/notebooks/{notebook_id:str}/clear", status_code=200)
 async def clear(
-    notebook_id: str, request: AnyRequest, services: Services, user: User
+    notebook_id: PathText, request: AnyRequest, services: Wired, user: Caller
 ) -> Response[Any]:
     """Forget questions and answers."""
     where = NotebookId(path_id(notebook_id))
@@ -100,7 +101,7 @@ async def clear(
 
 @post("/answers/{answer_id:str}/stop", status_code=200)
 async def stop(
-    answer_id: str, request: AnyRequest, services: Services, user: User
+    answer_id: PathText, request: AnyRequest, services: Wired, user: Caller
 ) -> Response[Any]:
     """End an answer that is being written; its stream shows what becomes of it."""
     answer = await services.answers.get(user, AnswerId(path_id(answer_id)))
@@ -112,10 +113,10 @@ async def stop(
 
 @get("/answers/{answer_id:str}/stream")
 async def stream(
-    answer_id: str,
+    answer_id: PathText,
     request: AnyRequest,
-    services: Services,
-    user: User,
+    services: Wired,
+    user: Caller,
     last_event_id: LastEventId = None,
 ) -> Stream:
     """The answer as HTML while it is written; the last event brings the finished turn."""

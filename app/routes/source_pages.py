@@ -4,12 +4,12 @@ import asyncio
 import hashlib
 import io
 from collections.abc import AsyncIterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO, cast
 
 from litestar import Request, Response, Router, get, post
 from litestar.datastructures import UploadFile
 from litestar.di import Provide
-from litestar.params import Parameter
+from litestar.params import FromPath, FromQuery, HeaderParameter, QueryParameter
 from litestar.response import Stream
 
 from app import sse
@@ -24,7 +24,7 @@ from app.contexts import (
 )
 from app.page_session import provide_reader
 from app.rendering import frame, go_to, is_htmx, page, render
-from app.requests import path_id
+from app.requests import Caller, PathText, Wired, path_id
 from app.routes.sources_api import UPLOAD_LIMIT_BYTES
 from app.services import Services
 from app.source_view import Asked, viewer
@@ -36,7 +36,7 @@ from domain.ports import Box
 from domain.source import Source, SourceKind
 
 AnyRequest = Request[Any, Any, Any]
-LastEventId = Annotated[str | None, Parameter(header="Last-Event-ID")]
+LastEventId = Annotated[str | None, HeaderParameter(name="Last-Event-ID")]
 _MOST_SOURCES = 500
 _PING_S = 15.0
 _CALM_S = 0.2
@@ -45,9 +45,7 @@ _CALM_S = 0.2
 
 async def sources_of(services: Services, user: User, notebook_id: NotebookId) -> list[Source]:
     """A notebook's sources, in the order they were added."""
-    found = await services.sources.in_notebook(
-        user, notebook_id, limit=_MOST_SOURCES, after=None
-    )
+    found = await services.sources.in_notebook(user, notebook_id, limit=_MOST_SOURCES, after=None)
     return list(found.items)
 
 
@@ -67,7 +65,7 @@ def _shown(source: Source) -> tuple[object, ...]:
     status_code=200,
 )
 async def add(
-    notebook_id: str, request: AnyRequest, services: Services, user: User
+    notebook_id: PathText, request: AnyRequest, services: Wired, user: Caller
 ) -> Response[Any]:
     """Add files, or a pasted text; what cannot be added is told beside what was."""
     where = NotebookId(path_id(notebook_id))
@@ -76,7 +74,9 @@ async def add(
     for content in form.getall("file", []):
         if isinstance(content, UploadFile) and content.filename:
             try:
-                await services.add_source(user, where, content.file, content.filename)
+                await services.add_source(
+                    user, where, cast("BinaryIO", content.file), content.filename
+                )
             except Rejected as error:
                 problems.append(error.message)
             finally:
@@ -92,7 +92,7 @@ async def add(
 
 @post("/notebooks/{notebook_id:str}/sources/{source_id:str}/remove", status_code=200)
 async def remove(
-    notebook_id: str, source_id: str, request: AnyRequest, services: Services, user: User
+    notebook_id: PathText, source_id: PathText, request: AnyRequest, services: Wired, user: Caller
 ) -> Response[Any]:
     """Take a source out of the notebook."""
     where = NotebookId(path_id(notebook_id))
@@ -102,7 +102,7 @@ async def remove(
 
 @post("/notebooks/{notebook_id:str}/sources/{source_id:str}/retry", status_code=200)
 async def retry(
-    notebook_id: str, source_id: str, request: AnyRequest, services: Services, user: User
+    notebook_id: PathText, source_id: PathText, request: AnyRequest, services: Wired, user: Caller
 ) -> Response[Any]:
     """Read a failed source again."""
     where = NotebookId(path_id(notebook_id))
@@ -127,11 +127,11 @@ async def _list(
 
 @get("/notebooks/{notebook_id:str}/sources/events")
 async def events(
-    notebook_id: str,
+    notebook_id: PathText,
     request: AnyRequest,
-    services: Services,
-    user: User,
-    seen: str = "",
+    services: Wired,
+    user: Caller,
+    seen: FromQuery[str] = "",
     last_event_id: LastEventId = None,
 ) -> Stream:
     """Rows of the list of sources as they change; `seen` is what the page shows already."""
@@ -176,9 +176,7 @@ def _difference(
         return _partial("source-list", "innerHTML", whole)
     changed = (source for source in sources if rows[source.id] != _shown(source))
     return "".join(
-        _partial(
-            f"source-{source.id}", "outerHTML", render(SourceRow(around, notebook_id, source))
-        )
+        _partial(f"source-{source.id}", "outerHTML", render(SourceRow(around, notebook_id, source)))
         for source in changed
     )
 
@@ -189,15 +187,15 @@ def _partial(target: str, swap: str, html: str) -> str:
 
 @get("/sources/{source_id:str}")
 async def read(
-    source_id: str,
+    source_id: PathText,
     request: AnyRequest,
-    services: Services,
-    user: User,
-    page_number: Annotated[int | None, Parameter(query="page", ge=1)] = None,
-    start: Annotated[int, Parameter(ge=0)] = 0,
-    end: Annotated[int, Parameter(ge=0)] = 0,
-    at: Annotated[int | None, Parameter(ge=0)] = None,
-    view: str = "",
+    services: Wired,
+    user: Caller,
+    page_number: Annotated[int | None, QueryParameter(name="page", ge=1)] = None,
+    start: Annotated[int, QueryParameter(ge=0)] = 0,
+    end: Annotated[int, QueryParameter(ge=0)] = 0,
+    at: Annotated[int | None, QueryParameter(ge=0)] = None,
+    view: FromQuery[str] = "",
 ) -> Response[Any]:
     """A page of a source, with a quote marked where the address names one."""
     source = await services.sources.get(user, SourceId(path_id(source_id)))
@@ -218,14 +216,14 @@ async def read(
 
 @get("/answers/{answer_id:str}/citations/{marker:int}")
 async def cited(
-    answer_id: str,
-    marker: int,
+    answer_id: PathText,
+    marker: FromPath[int],
     request: AnyRequest,
-    services: Services,
-    user: User,
-    mention: int = 0,
-    at: Annotated[int | None, Parameter(ge=0)] = None,
-    view: str = "",
+    services: Wired,
+    user: Caller,
+    mention: FromQuery[int] = 0,
+    at: Annotated[int | None, QueryParameter(ge=0)] = None,
+    view: FromQuery[str] = "",
 ) -> Response[Any]:
     """The passage behind a marker, with the quote marked."""
     found = await services.read_citation(user, AnswerId(path_id(answer_id)), marker, mention)

@@ -53,7 +53,7 @@ function count() {
   const kind = !picks.length ? "empty" : !chosen ? "none" : chosen === picks.length ? "all" : "some";
   const text = line.dataset[kind].replace("{n}", chosen).replace("{total}", picks.length);
   if (line.textContent !== text) line.textContent = text;
-  line.className = `selection small ${kind}`;
+  line.className = `selection small is-${kind}`;
 }
 document.addEventListener("change", (event) => event.target.matches("[data-pick]") && count());
 

@@ -1,10 +1,10 @@
 """Model calls that are accounted for: intent before, settlement after, retries between."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from domain.errors import ModelAnswerInvalid, ModelError, ModelUnavailable
 from domain.ids import AnswerId, CallId, NotebookId, SourceId, UserId, new_id
@@ -112,20 +112,17 @@ class MeteredEmbedder:
             try:
                 embedded = await self.embedder.embed(texts, role=role)
             except ModelError as error:
-                await self._settle(intent, settlement_of(error, intent.bound))
+                await _to_its_end(self._settle(intent, settlement_of(error, intent.bound)))
                 pause = wait_s(error, tries)
                 if pause is None:
                     raise
                 await self.clock.sleep(pause)
             except asyncio.CancelledError:
-                await asyncio.shield(self._settle(intent, Settlement(CallStatus.CUT, intent.bound)))
+                cut = Settlement(CallStatus.CUT, intent.bound)
+                await _to_its_end(self._settle(intent, cut))
                 raise
             else:
-                async with self.uow() as tx:
-                    settlement = Settlement(CallStatus.SERVED, embedded.usage)
-                    await tx.ledger.settle(intent.id, settlement)
-                    if after:
-                        await after(tx, embedded)
+                await _to_its_end(self._keep(intent, embedded, after))
                 return embedded
         raise ModelUnavailable
 
@@ -137,11 +134,39 @@ class MeteredEmbedder:
     ) -> Intent:
         intent = self.intent(texts, payer)
         async with self.uow() as tx:
+            # The account before the caller's rows, as a settlement does: neither waits in a ring.
+            await tx.ledger.open(intent, self.clock.now() + CALL_LEASE)
             if before:
                 await before(tx)
-            await tx.ledger.open(intent, self.clock.now() + CALL_LEASE)
         return intent
+
+    async def _keep(
+        self,
+        intent: Intent,
+        embedded: Embedded,
+        after: Callable[[Stores, Embedded], Awaitable[None]] | None,
+    ) -> None:
+        settlement = Settlement(CallStatus.SERVED, embedded.usage)
+        try:
+            async with self.uow() as tx:
+                await tx.ledger.settle(intent.id, settlement)
+                if after:
+                    await after(tx, embedded)
+        except Exception:
+            # Served is served: the bill stands, whatever becomes of the result.
+            await self._settle(intent, settlement)
+            raise
 
     async def _settle(self, intent: Intent, settlement: Settlement) -> None:
         async with self.uow() as tx:
             await tx.ledger.settle(intent.id, settlement)
+
+
+async def _to_its_end(settling: Coroutine[Any, Any, None]) -> None:
+    """Run it whole, even where the caller is cancelled meanwhile: a bill is never dropped."""
+    task = asyncio.ensure_future(settling)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.gather(task, return_exceptions=True)
+        raise

@@ -5,16 +5,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import asyncpg
 import numpy as np
 from sqlalchemy import event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from domain.errors import Unavailable
+from domain.errors import NotFound, Unavailable
 from domain.ports import Vectors
 
 _HEADER = struct.Struct(">HH")
+_FOREIGN_KEY = "23503"
+_NO_ANSWER = "The database does not answer. Try again in a moment."
 
 
 def driver_url(database_url: str, driver: str) -> str:
@@ -64,14 +68,29 @@ def _decode(data: bytes) -> Vectors:
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Turn a lost or full database into `Unavailable`; mistakes of our own stay what they are."""
+    """Turn what is nobody's mistake into errors of ours; mistakes of our own stay what they are.
+
+    Raises:
+        Unavailable: the database is lost, full, or ended this transaction in favour of another.
+        NotFound: what a row belongs to was deleted meanwhile.
+    """
     try:
         yield
     except DBAPIError as error:
-        code = str(getattr(error.orig, "sqlstate", "") or "")
-        # 08: connection, 53: resources, 57: shut down; no code: the socket itself failed.
-        if error.connection_invalidated or not code or code[:2] in {"08", "53", "57"}:
-            raise Unavailable("The database does not answer. Try again in a moment.") from error
+        if error.connection_invalidated:
+            raise Unavailable(_NO_ANSWER) from error
+        _raise_ours(getattr(error.orig, "sqlstate", None), error)
         raise
-    except (OSError, TimeoutError) as error:
-        raise Unavailable("The database does not answer. Try again in a moment.") from error
+    except asyncpg.PostgresError as error:  # COPY goes past SQLAlchemy
+        _raise_ours(error.sqlstate, error)
+        raise
+    except (asyncpg.InterfaceError, PoolTimeout, OSError, TimeoutError) as error:
+        raise Unavailable(_NO_ANSWER) from error
+
+
+def _raise_ours(sqlstate: str | None, error: Exception) -> None:
+    # 08: connection, 40: deadlock, 53: resources, 57: shut down; none: the socket failed.
+    if not sqlstate or sqlstate[:2] in {"08", "40", "53", "57"}:
+        raise Unavailable(_NO_ANSWER) from error
+    if sqlstate == _FOREIGN_KEY:
+        raise NotFound("What this belongs to was deleted meanwhile.") from error

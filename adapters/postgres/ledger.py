@@ -121,8 +121,9 @@ class PostgresLedger(Store):
             # An unknown call was charged at its bound already, and its reservation released.
             pending = row.status == CallStatus.PENDING.value
             await self._run(
+                # Credit that other calls hold is not taken: an overrun is the operator's loss.
                 "update users set reserved = reserved - :released,"
-                " credit = greatest(credit - :charge, 0) where id = :id",
+                " credit = greatest(credit - :charge, reserved - :released) where id = :id",
                 released=row.reserved if pending else Decimal(0),
                 charge=cost - row.cost,
                 id=row.user_id,

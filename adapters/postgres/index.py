@@ -61,8 +61,11 @@ class PostgresIndex(Store):
         self, source_id: SourceId, set_id: int, texts_hash: bytes, vectors: Vectors
     ) -> None:
         await self._run(
+            # Nothing is kept for a source that is gone, or that another attempt made ready.
             "insert into paid_embeddings (source_id, set_id, texts_hash, vectors)"
-            " values (:source_id, :set_id, :texts_hash, :vectors) on conflict do nothing",
+            " select id, :set_id, :texts_hash, :vectors from sources"
+            " where id = :source_id and status <> 'ready' for no key update"
+            " on conflict do nothing",
             source_id=source_id,
             set_id=set_id,
             texts_hash=texts_hash,

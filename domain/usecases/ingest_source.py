@@ -82,8 +82,9 @@ class IngestSource:
             claimed = await tx.sources.claim(source_id)
             if claimed is None:
                 return
-            await tx.ledger.abandon(source_id=source_id)
         source, tries = claimed
+        async with self.uow() as tx:  # apart: rows and account are locked in one order only
+            await tx.ledger.abandon(source_id=source_id)
         if tries > _MAX_CRASHES:
             await self._fail(source, _ENDS_THE_PROCESS)
             return
@@ -162,6 +163,7 @@ class IngestSource:
         await self._show(source, self._progress(batches, found))
         payer = Payer(source.owner_id, source_id=source.id)
         gate = asyncio.Semaphore(_PARALLEL_CALLS)
+        failed: list[Exception] = []
 
         async def before(tx: Stores) -> None:
             await self._still_mine(tx, source)
@@ -177,11 +179,21 @@ class IngestSource:
                 )
 
             async with gate:
-                await self.embedder.embed(batches[n], "passage", payer, before=before, after=keep)
+                if failed:
+                    return
+                try:
+                    await self.embedder.embed(
+                        batches[n], "passage", payer, before=before, after=keep
+                    )
+                except Exception as error:  # noqa: BLE001 - raised below
+                    failed.append(error)
 
-        async with _first_error(), asyncio.TaskGroup() as group:
+        # A failure starts no more calls, but those in flight are paid for: their results are kept.
+        async with asyncio.TaskGroup() as group:
             for n in missing:
                 group.create_task(pay_for(n))
+        if failed:
+            raise failed[0]
         return np.concatenate([vectors for vectors in found if vectors is not None])
 
     def _batches(self, chunks: Sequence[Chunk]) -> Iterator[list[str]]:
@@ -216,20 +228,6 @@ class IngestSource:
     async def _fail(self, source: Source, problem: Problem) -> None:
         async with self.uow() as tx:
             await tx.sources.fail(source.id, source.attempt, problem)
-
-
-class _first_error:  # noqa: N801 - used as a statement
-    """Unwrap what a task group collected: the first error of ours says what went wrong."""
-
-    async def __aenter__(self) -> None:
-        return
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
-    ) -> None:
-        if isinstance(error, BaseExceptionGroup):
-            ours, _ = error.split(BelegError)
-            raise (ours or error).exceptions[0]
 
 
 def postings_of(chunks: Sequence[Chunk]) -> list[Posting]:

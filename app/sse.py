@@ -9,6 +9,7 @@ from litestar.response import Stream
 
 HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
 PING = b": ping\n\n"
+_EVENT_ID = re.compile("[0-9]{1,9}")
 
 
 def event(kind: str, data: Any, event_id: int | None = None) -> bytes:  # noqa: ANN401 - any JSON
@@ -24,7 +25,7 @@ def stream(events: AsyncIterator[bytes]) -> Stream:
 
 def last_event_id(header: str | None) -> int:
     """The id a reader has seen last; 0 for none, or for something that is no id of ours."""
-    return int(header) if header and header.isascii() and header.isdigit() else 0
+    return int(header) if header and _EVENT_ID.fullmatch(header) else 0
 
 
 def html(fragment: str, event_id: int | str) -> bytes:

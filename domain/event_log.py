@@ -35,6 +35,7 @@ class EventLog:
         self._uow = uow
         self._clock = clock
         self._next_id = 1
+        self._tried_id = 0
         self._pending: list[AnswerEvent] = []
         self._news = live.nudge
         self._lock = asyncio.Lock()
@@ -43,8 +44,12 @@ class EventLog:
         """Queue a piece of text or a citation; texts in a row become one event."""
         if isinstance(piece, Citation):
             self._queue(EventKind.CITATION, asdict(piece))
-        elif self._pending and self._pending[-1].kind is EventKind.DELTA:
-            last = self._pending[-1]
+        elif (
+            self._pending
+            and (last := self._pending[-1]).kind is EventKind.DELTA
+            # A commit that seemed to fail may have happened: what it held never changes.
+            and last.id > self._tried_id
+        ):
             self._pending[-1] = AnswerEvent(last.id, last.kind, {"text": last.data["text"] + piece})
         elif piece:
             self._queue(EventKind.DELTA, {"text": piece})
@@ -87,6 +92,7 @@ class EventLog:
     async def _flush(self) -> None:
         async with self._lock:
             events, self._pending = self._pending, []
+            self._tried_id = self._next_id - 1
             try:
                 async with self._uow() as tx:
                     stop = await tx.answers.append(

@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from uuid import UUID
 
 from domain.account import ApiToken, User
-from domain.conversation import Answer, AnswerEvent, Citation, Message
+from domain.conversation import Answer, AnswerEvent, AnswerStatus, Citation, Message
 from domain.embedding_set import EmbeddingSet
 from domain.errors import Problem
 from domain.ids import (
@@ -302,6 +302,10 @@ class Answers(Protocol):
 
     async def get(self, answer_id: AnswerId, user_id: UserId) -> Answer | None:
         """The whole answer; citations of sources that left are marked removed."""
+        ...
+
+    async def status(self, answer_id: AnswerId) -> AnswerStatus | None:
+        """Where it stands; None where it was deleted."""
         ...
 
     async def page(

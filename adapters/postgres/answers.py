@@ -133,6 +133,10 @@ class PostgresAnswers(Store):
         )
         return None if row is None else (await self._whole([row]))[0]
 
+    async def status(self, answer_id: AnswerId) -> AnswerStatus | None:
+        row = await self._one("select status from answers where id = :id", id=answer_id)
+        return AnswerStatus(row.status) if row else None
+
     async def page(
         self, notebook_id: NotebookId, *, limit: int, after: UUID | None
     ) -> Page[Answer]:

@@ -12,7 +12,7 @@ from domain.errors import AnswerTooLong, BelegError, ModelError, Problem, Unavai
 from domain.event_log import EventLog
 from domain.ids import CallId, new_id
 from domain.language import detect_question
-from domain.ledger import Intent, Settlement
+from domain.ledger import NOT_SERVED, Intent, Settlement
 from domain.live import LiveAnswer
 from domain.metering import CALL_LEASE, MeteredEmbedder, Payer, settlement_of, wait_s
 from domain.ports import ChatEnd, ChatModel, Clock, Embedded, Vectors
@@ -53,6 +53,8 @@ class _Run:
     refused: bool = False
     call: Intent | None = None
     """The chat call in flight; settled together with the answer."""
+    is_sent: bool = False
+    """False while that call has not left this process."""
     settlement: Settlement | None = None
     """How that call ended; None while it has not."""
     received: int = 0
@@ -65,6 +67,8 @@ class _Run:
 
     def so_far(self) -> Settlement:
         """The bill of a chat call that was stopped: what was sent and what arrived, estimated."""
+        if not self.is_sent:
+            return NOT_SERVED
         sent = sum(about_tokens(message.content) for message in self.messages)
         return Settlement(CallStatus.CUT, TokenUsage(sent, -(-self.received // 4), estimated=True))
 
@@ -105,8 +109,7 @@ class AnswerQuestion:
             status, problem = await self._until_stopped(run, opened)
         finally:
             flusher.cancel()
-            with suppress(asyncio.CancelledError):
-                await flusher
+            await asyncio.gather(flusher, return_exceptions=True)
             run.show(run.writer.finish())
             await asyncio.shield(self._finish(run, status, problem))
 
@@ -220,7 +223,7 @@ class AnswerQuestion:
             notebook_id=run.payer.notebook_id,
             answer_id=run.payer.answer_id,
         )
-        run.settlement = None
+        run.settlement, run.is_sent = None, False
         await tx.ledger.open(run.call, self.clock.now() + CALL_LEASE)
 
     async def _converse(self, run: _Run, chat: ChatModel) -> None:
@@ -246,6 +249,7 @@ class AnswerQuestion:
 
     async def _stream(self, run: _Run, chat: ChatModel) -> None:
         most = self.settings.max_output_tokens
+        run.is_sent = True
         async with aclosing(chat.stream(run.messages, max_tokens=most)) as events:
             async for event in events:
                 if isinstance(event, ChatEnd):
@@ -268,18 +272,20 @@ class AnswerQuestion:
         )
         kind = EventKind.ERROR if problem else EventKind.DONE
         run.log.add_last(kind, asdict(problem) if problem else {})
+        is_written = False
         for _ in range(_FINISH_TRIES):
             try:
                 async with self.uow() as tx:
                     if run.call:
                         await tx.ledger.settle(run.call.id, run.settlement or run.so_far())
-                    if await run.log.write(tx):
+                    if is_written := await run.log.write(tx):
                         await tx.answers.finish(answer)
             except Unavailable:
                 await self.clock.sleep(1.0)
             else:
                 break
-        run.log.show()
+        if is_written:  # else another hand ended it: readers get its last event
+            run.log.show()
 
 
 _OUR_MISTAKE = Problem(

@@ -2,19 +2,21 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from uuid import UUID
 
 from domain.account import User
 from domain.channels import ANSWER_APPENDED
-from domain.conversation import Answer, AnswerEvent
-from domain.errors import NotFound
+from domain.conversation import Answer, AnswerEvent, AnswerStatus, EventKind
+from domain.errors import NotFound, Problem
 from domain.ids import AnswerId, NotebookId
 from domain.live import LiveAnswers
 from domain.ports import Listener
 from domain.stores import Page, UnitOfWork
 from domain.usage import TokenUsage
+
+_DELETED = Problem(NotFound.code, "This answer was deleted.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +85,25 @@ class FollowAnswer:
                     after = event.id
                     if event.is_last:
                         return
-            # The run ended without its last event, which somebody else will write.
+            # The run ended without its last event, which somebody else wrote or will write.
+        async for event in self._recorded(answer_id, after):
+            yield event
+
+    async def _recorded(self, answer_id: AnswerId, after: int) -> AsyncIterator[AnswerEvent | None]:
+        """The same from the database, where another process writes them."""
         async with self.listener.waiting(ANSWER_APPENDED, str(answer_id)) as news:
             while True:
                 news.clear()
                 async with self.uow() as tx:
+                    status = await tx.answers.status(answer_id)
                     events = await tx.answers.events(answer_id, after)
                 for event in events:
                     after = event.id
                     yield event
-                    if event.is_last:
-                        return
+                if status is None:
+                    yield AnswerEvent(after + 1, EventKind.ERROR, asdict(_DELETED))
+                if status is not AnswerStatus.STREAMING:
+                    return
                 try:
                     async with asyncio.timeout(self.ping_s):
                         await news.wait()

@@ -165,20 +165,26 @@ async def _embedder(
             f"The sources here are embedded with {active.model}, and no endpoint for it is set."
             " Set EMBEDDING_BASE_URL and EMBEDDING_API_KEY (or INFERENCE_…) as before."
         )
-    from adapters.inference.embedder import OpenAIEmbedder
+    from adapters.inference.embedder import EmbeddingHabits, OpenAIEmbedder
 
     client = await _client(settings.embedding, stack)
-    return OpenAIEmbedder(client, active.model, active.dimension), 0.3
+    habits = EmbeddingHabits(timeout_s=settings.embedding_timeout_s)
+    return OpenAIEmbedder(client, active.model, active.dimension, habits), 0.3
 
 
 async def _chat(settings: "Settings", stack: AsyncExitStack) -> "ChatModel | None":
     if settings.chat is None:
         return None
-    from adapters.inference.chat import ChatHabits, OpenAIChatModel
+    from adapters.inference.chat import ChatHabits, ChatTimeouts, OpenAIChatModel
 
     client = await _client(settings.chat, stack)
     habits = ChatHabits(reasoning_effort=settings.llm_reasoning_effort)
-    return OpenAIChatModel(client, settings.chat.model, habits)
+    timeouts = ChatTimeouts(
+        settings.llm_first_token_timeout_s,
+        settings.llm_between_tokens_timeout_s,
+        settings.llm_timeout_s,
+    )
+    return OpenAIChatModel(client, settings.chat.model, habits, timeouts)
 
 
 async def _client(endpoint: "Endpoint", stack: AsyncExitStack) -> "AsyncOpenAI":

@@ -13,6 +13,7 @@ from domain.usecases.manage_accounts import SignUp
 
 LOCAL_MODEL = "multilingual-e5-small"
 QUOTING = "extractive"
+_LONGEST_CALL_S = 600
 _VULTR = "https://api.vultrinference.com/v1"
 
 
@@ -43,6 +44,14 @@ class Settings:
     """Length of the vectors asked for."""
     llm_max_output_tokens: int
     """What an answer may have, reasoning included."""
+    llm_first_token_timeout_s: float
+    """Seconds a chat model may take to begin its answer."""
+    llm_between_tokens_timeout_s: float
+    """Seconds it may fall silent within its answer."""
+    llm_timeout_s: float
+    """Seconds a whole answer may take."""
+    embedding_timeout_s: float
+    """Seconds an embedding request may take."""
     llm_reasoning_effort: str | None
     """Sent to the chat model where set; providers refuse levels they do not know."""
     prices_file: Path | None
@@ -100,6 +109,10 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         embedding=read.endpoint("EMBEDDING", "qwen3-embedding-4b", unless=LOCAL_MODEL),
         embedding_dimension=read.integer("EMBEDDING_DIMENSION", 1024, 1, 4000),
         llm_max_output_tokens=read.integer("LLM_MAX_OUTPUT_TOKENS", 4096, 16),
+        llm_first_token_timeout_s=read.seconds("LLM_FIRST_TOKEN_TIMEOUT_S", 60),
+        llm_between_tokens_timeout_s=read.seconds("LLM_BETWEEN_TOKENS_TIMEOUT_S", 30),
+        llm_timeout_s=read.seconds("LLM_TIMEOUT_S", 300),
+        embedding_timeout_s=read.seconds("EMBEDDING_TIMEOUT_S", 60),
         llm_reasoning_effort=read.text("LLM_REASONING_EFFORT") or None,
         prices_file=Path(environment["PRICES_FILE"]) if environment.get("PRICES_FILE") else None,
         storage_url=read.text("STORAGE_URL", (data / "files").as_uri()),
@@ -161,6 +174,15 @@ class _Environment:
             return float(value)
         except ValueError:
             raise Rejected(f"{name} is a number, not {value!r}.") from None
+
+    def seconds(self, name: str, default: float) -> float:
+        """A time limit of a model call; shorter than the lease of its row in the ledger."""
+        value = self.optional_number(name)
+        if value is None:
+            return default
+        if not 0 < value <= _LONGEST_CALL_S:
+            raise Rejected(f"{name} is more than 0 and at most {_LONGEST_CALL_S}, not {value}.")
+        return value
 
     def money(self, name: str, default: str) -> Decimal:
         value = self.text(name, default)

@@ -34,4 +34,6 @@ async def _reap(services: Services) -> None:
             await services.reap()
         except Unavailable as error:
             log.warning("reaping_postponed", reason=error.message)
+        except Exception:  # it must go on: without it nothing dead is ever cleaned up
+            log.exception("reaping_failed")
         await asyncio.sleep(_REAP_S)

@@ -6,7 +6,8 @@ from contextlib import suppress
 from typing import Any
 
 import structlog
-from saq import Queue, Worker
+from saq import Worker
+from saq.queue.postgres import PostgresQueue
 from saq.types import PartialTimersDict
 
 from app.bootstrap import services
@@ -18,6 +19,7 @@ from workers.jobs import JOBS
 
 _BEAT_S = 1.0
 _SWEEP_S = 2
+_ABORT_S = 1.5
 _CONCURRENCY = 4
 log = structlog.get_logger()
 
@@ -33,7 +35,7 @@ async def _run(name: str) -> None:
     async with services(settings) as wired, reaping(wired):
         for notice in wired.notices:
             log.warning("notice", text=notice)
-        queue = Queue.from_url(settings.database_url, name=name, min_size=1, max_size=4)
+        queue = _Queue.from_url(settings.database_url, name=name, min_size=1, max_size=4)
         await queue.connect()
         try:
             worker: Worker[Any] = Worker(
@@ -52,6 +54,17 @@ async def _run(name: str) -> None:
             await queue.disconnect()
 
 
+class _Queue(PostgresQueue):
+    """SAQ's queue, sweeping dead jobs faster: it waits for each to end by itself, in turn.
+
+    A job that only looked dead is not waited for either: attempt tokens fence what it writes.
+    """
+
+    async def sweep(self, lock: int = 60, abort: float = _ABORT_S) -> list[str]:
+        """Run the jobs of dead workers again."""
+        return await super().sweep(lock, abort)
+
+
 def _beating(
     wired: Services, job: Callable[..., Awaitable[None]]
 ) -> Callable[..., Awaitable[None]]:
@@ -61,7 +74,10 @@ def _beating(
         async def beat() -> None:
             while True:
                 await asyncio.sleep(_BEAT_S)
-                await context["job"].update()
+                try:
+                    await context["job"].update()
+                except Exception as error:  # noqa: BLE001 - the next beat may succeed
+                    log.warning("heartbeat_missed", reason=str(error))
 
         heart = asyncio.create_task(beat())
         structlog.contextvars.bind_contextvars(job=context["job"].key)

@@ -1,10 +1,14 @@
 -- The best chunks of a notebook's ready sources, best first: one statement, both sides exact.
 --
 -- near     the vector side: the cosine of every chunk in scope
--- lexical  the keyword side: BM25 of every chunk that holds a word of the question; document
---          frequencies and their total are those of the scope
+-- found    the postings of the question's words; document frequencies and their total are those
+--          of the scope
+-- lexical  the keyword side: BM25 of every chunk that holds a word of the question
 -- cov      how much of the question (by idf) the best keyword hit holds; 0 across languages, so
 --          that a keyword side which understood little weighs little
+--
+-- The planner takes the rows of near and lexical for far fewer than they are. They meet once, in
+-- scored, where it hashes them in any case; everything after it reads single rows.
 with scope as materialized (
     select s.id as source_id, s.version_id, s.title
     from notebook_sources l
@@ -26,29 +30,27 @@ size as materialized (
     from near
 ),
 found as materialized (
-    select q.word, p.term, p.version_id, p.ordinals, p.weights
-    from unnest(cast(:terms as text[]), cast(:words as int[])) as q (term, word)
-    join postings p on p.term = q.term
-        and p.version_id = any (array(select version_id from scope))
-),
-idf as materialized (
-    select word, term, ln(1 + (size.n - df + 0.5) / (df + 0.5)) as idf
+    select word, term, version_id, ordinals, weights, ln(1 + (n - df + 0.5) / (df + 0.5)) as idf
     from (
-        select word, term, sum(cardinality(ordinals))::float8 as df from found group by word, term
+        select q.word, p.term, p.version_id, p.ordinals, p.weights,
+            sum(cardinality(p.ordinals)) over (partition by q.word, p.term)::float8 as df
+        from unnest(cast(:terms as text[]), cast(:words as int[])) as q (term, word)
+        join postings p on p.term = q.term
+            and p.version_id = any (array(select version_id from scope))
     ) as counted, size
 ),
 asked as (
     select sum(coalesce(known.idf, ln(1 + (size.n + 0.5) / 0.5))) as mass
     from (select distinct unnest(cast(:words as int[])) as word) as question
     cross join size
-    left join (select word, max(idf) as idf from idf group by word) as known using (word)
+    left join (select word, max(idf) as idf from found group by word) as known using (word)
 ),
 lexical as materialized (
-    select f.version_id, u.ordinal, sum(i.idf * u.weight) as bm25, sum(i.idf) as mass
-    from found f
-    join idf i using (word, term)
-    cross join lateral unnest(f.ordinals, f.weights) as u (ordinal, weight)
-    group by f.version_id, u.ordinal
+    select version_id, ordinal, sum(idf * weight) as bm25, sum(idf) as mass
+    from (
+        select version_id, idf, unnest(ordinals) as ordinal, unnest(weights) as weight from found
+    ) as posting
+    group by version_id, ordinal
 ),
 keywords as materialized (
     select coalesce(sum(bm25), 0) / nullif(size.n, 0) as mean,
@@ -60,36 +62,50 @@ keywords as materialized (
     from lexical right join size on true
     group by size.n
 ),
-pool as (
-    select version_id, ordinal, max(near_rank) as near_rank, max(word_rank) as word_rank
-    from (
-        (select version_id, ordinal, null::bigint as word_rank,
-            row_number() over (order by similarity desc, version_id, ordinal) as near_rank
-        from near order by similarity desc, version_id, ordinal limit :candidates)
-        union all
-        (select version_id, ordinal,
-            row_number() over (order by bm25 desc, version_id, ordinal), null
-        from lexical where :mode <> 'vector'
-        order by bm25 desc, version_id, ordinal limit :candidates)
-    ) as candidates
-    group by version_id, ordinal
+scored as materialized (
+    select version_id, ordinal, near.similarity, lexical.bm25
+    from near left join lexical using (version_id, ordinal)
 ),
-ranked as (
-    select pool.version_id, pool.ordinal, near.similarity,
+nearest as (
+    select *
+    from scored
+    order by similarity desc, version_id, ordinal
+    limit :candidates
+),
+wordiest as (
+    select *
+    from scored
+    where bm25 is not null and :mode <> 'vector'
+    order by bm25 desc, version_id, ordinal
+    limit :candidates
+),
+pool as (
+    select version_id, ordinal, similarity, bm25,
+        max(near_rank) as near_rank, max(word_rank) as word_rank
+    from (
+        select *, row_number() over (order by similarity desc, version_id, ordinal) as near_rank,
+            null::bigint as word_rank
+        from nearest
+        union all
+        select *, null, row_number() over (order by bm25 desc, version_id, ordinal)
+        from wordiest
+    ) as candidates
+    group by version_id, ordinal, similarity, bm25
+),
+ranked as materialized (
+    select version_id, ordinal, similarity,
         case :mode
-            when 'vector' then near.similarity
+            when 'vector' then similarity
             when 'rrf' then coalesce(1.0 / (:rrf_k + near_rank), 0)
                 + coalesce(1.0 / (:rrf_k + word_rank), 0)
-            else 0.7 * (near.similarity - size.mean) / size.spread
-                + 0.3 * keywords.cov * (coalesce(lexical.bm25, 0) - keywords.mean) / keywords.spread
+            else 0.7 * (similarity - size.mean) / size.spread
+                + 0.3 * keywords.cov * (coalesce(bm25, 0) - keywords.mean) / keywords.spread
         end as score
     from pool
-    join near using (version_id, ordinal)
-    left join lexical using (version_id, ordinal)
     cross join size
     cross join keywords
     -- The floor is for chunks that share no word with the question.
-    where near.similarity >= :floor or (lexical.bm25 is not null and :mode <> 'vector')
+    where similarity >= :floor or (bm25 is not null and :mode <> 'vector')
     order by score desc, version_id, ordinal
     limit :k
 )

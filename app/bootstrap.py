@@ -168,7 +168,9 @@ async def _embedder(
     from adapters.inference.embedder import EmbeddingHabits, OpenAIEmbedder
 
     client = await _client(settings.embedding, stack)
-    habits = EmbeddingHabits(timeout_s=settings.embedding_timeout_s)
+    habits = EmbeddingHabits(
+        max_batch_items=settings.embedding_batch_items, timeout_s=settings.embedding_timeout_s
+    )
     return OpenAIEmbedder(client, active.model, active.dimension, habits), 0.3
 
 

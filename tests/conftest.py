@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,6 +50,13 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def database_url(postgres: str) -> Iterator[str]:
     """A migrated database for one test."""
+    with migrated_database(postgres) as url:
+        yield url
+
+
+@contextmanager
+def migrated_database(postgres: str) -> Iterator[str]:
+    """The URL of a new database on that server, dropped afterwards."""
     name = f"test_{secrets.token_hex(6)}"
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"create database {name} template migrated")
@@ -172,4 +180,4 @@ def _until(
 
 
 until = _until
-__all__ = ["SHARED_DATA", "Product", "sign_up", "until"]
+__all__ = ["SHARED_DATA", "Product", "migrated_database", "sign_up", "until"]

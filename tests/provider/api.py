@@ -42,6 +42,7 @@ class Settings:
         dimension: length of a vector where the request names none.
         context_tokens: the longest prompt or text to embed; more gets context_length_exceeded.
         token_delay_s: pause before each delta.
+        embedding_delay_s: pause before vectors are served.
         answers: what the next chats say, in turn, each a text or a list of deltas; after the
             last the citing answer.
         passage: where a passage begins in a prompt; the first group is its number.
@@ -58,6 +59,7 @@ class Settings:
     dimension: int = 1024
     context_tokens: int = 1_000_000
     token_delay_s: float = 0.0
+    embedding_delay_s: float = 0.0
     answers: list[str | list[str]] = field(default_factory=list)
     passage: str = r'<passage n="(\d+)"'
     rules: list[Rule] = field(default_factory=list)
@@ -143,6 +145,11 @@ class Api:
         answer = Embeddings(rows, base64=call.body.get("encoding_format") == "base64")
         if isinstance(call.effect, VectorsOtherwise):
             answer = call.effect.edit(answer)
+        try:
+            await asyncio.sleep(self.settings.embedding_delay_s)
+        except asyncio.CancelledError:
+            call.entry.settle(Status.CLOSED)
+            raise
         call.entry.usage_reported = answer.with_usage
         call.entry.settle(Status.SERVED)
         exchange.answer(200, _embeddings_json(answer, call.entry))

@@ -23,7 +23,7 @@ from domain.conversation import (
     Role,
 )
 from domain.errors import Problem
-from domain.ids import AnswerId, NotebookId, UserId
+from domain.ids import AnswerId, NotebookId, SourceId, UserId
 from domain.retrieval import Hit
 from domain.stores import Page
 
@@ -231,6 +231,42 @@ class PostgresAnswers(Store):
                 ranks=[citation.rank for citation in answer.citations],
                 data=[msgspec.json.encode(c.mentions).decode() for c in answer.citations],
             )
+        for source_id in await self._removed_meanwhile(answer.id):
+            await self.blank_quotes(source_id)
+
+    async def _removed_meanwhile(self, answer_id: AnswerId) -> list[SourceId]:
+        """Sources of an answer that were deleted while it was written; none goes until commit."""
+        kept = await self._all(
+            "select id from sources where id in"
+            " (select source_id from answer_passages where answer_id = :id)"
+            " order by id for key share",
+            id=answer_id,
+        )
+        gone = await self._all(
+            "select distinct source_id from answer_passages where answer_id = :id"
+            " and source_id <> all (cast(:kept as uuid[]))",
+            id=answer_id,
+            kept=[row.id for row in kept],
+        )
+        return [row.source_id for row in gone]
+
+    async def blank_quotes(self, source_id: SourceId) -> None:
+        """Forget what answers quoted from a source."""
+        await self._run("update answer_passages set text = '' where source_id = :id", id=source_id)
+        await self._run(
+            'update citations c set mentions = (select jsonb_agg(m || \'{"quote": ""}\')'
+            " from jsonb_array_elements(c.mentions) m) from answer_passages p"
+            " where p.answer_id = c.answer_id and p.rank = c.rank and p.source_id = :id",
+            id=source_id,
+        )
+        await self._run(
+            "update answer_events e set data = jsonb_set(e.data, '{mentions}',"
+            ' (select jsonb_agg(m || \'{"quote": ""}\')'
+            " from jsonb_array_elements(e.data -> 'mentions') m))"
+            " from answer_passages p where p.source_id = :id and e.answer_id = p.answer_id"
+            " and e.event = 'citation' and e.data ->> 'source_id' = cast(:id as text)",
+            id=source_id,
+        )
 
     async def events(self, answer_id: AnswerId, after: int) -> list[AnswerEvent]:
         rows = await self._all(f"{_EVENTS} order by id", id=answer_id, after=after)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import Row
 
+from adapters.postgres.answers import PostgresAnswers
 from adapters.postgres.rows import Store, page_of
 from domain.channels import SOURCE_CHANGED
 from domain.errors import Problem
@@ -236,19 +237,14 @@ class PostgresSources(Store):
         return _passage(row) if row else None
 
     async def delete(self, source_id: SourceId) -> None:
-        await self._run("update answer_passages set text = '' where source_id = :id", id=source_id)
+        # Locked first: an answer that ends now is waited for, and one that ends later sees it gone.
+        await self._run("select 1 from sources where id = :id for update", id=source_id)
+        await PostgresAnswers(self._connection).blank_quotes(source_id)
+        # Searches that were kept for their idempotency keys hold its text too.
         await self._run(
-            'update citations c set mentions = (select jsonb_agg(m || \'{"quote": ""}\')'
-            " from jsonb_array_elements(c.mentions) m) from answer_passages p"
-            " where p.answer_id = c.answer_id and p.rank = c.rank and p.source_id = :id",
-            id=source_id,
-        )
-        await self._run(
-            "update answer_events e set data = jsonb_set(e.data, '{mentions}',"
-            ' (select jsonb_agg(m || \'{"quote": ""}\')'
-            " from jsonb_array_elements(e.data -> 'mentions') m))"
-            " from answer_passages p where p.source_id = :id and e.answer_id = p.answer_id"
-            " and e.event = 'citation' and e.data ->> 'source_id' = cast(:id as text)",
+            "delete from idempotency_keys k using sources s where s.id = :id"
+            " and k.user_id = s.owner_id and k.resource like '[%'"
+            " and strpos(k.resource, cast(:id as text)) > 0",
             id=source_id,
         )
         await self._run("update sources set version_id = null where id = :id", id=source_id)

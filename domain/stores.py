@@ -7,7 +7,7 @@ Each store belongs to the unit of work that hands it out and is used inside it. 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Generic, Protocol, TypeVar
 from uuid import UUID
@@ -296,8 +296,11 @@ class Answers(Protocol):
 
     async def add(self, answer: Answer, lease_until: datetime) -> None: ...
 
-    async def count_since(self, notebook_id: NotebookId, since: datetime) -> int:
-        """Questions asked in the notebook since then."""
+    async def count_question(self, notebook_id: NotebookId, day: date) -> int:
+        """Count one more question; how many the notebook had that day, cleared ones included.
+
+        Others that count wait for this transaction's end.
+        """
         ...
 
     async def get(self, answer_id: AnswerId, user_id: UserId) -> Answer | None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -113,14 +113,13 @@ class PostgresAnswers(Store):
             created_at=answer.created_at,
         )
 
-    async def count_since(self, notebook_id: NotebookId, since: datetime) -> int:
-        # The lock makes the count true until commit, so that two tabs cannot pass a quota of one.
-        await self._run("select 1 from notebooks where id = :id for no key update", id=notebook_id)
+    async def count_question(self, notebook_id: NotebookId, day: date) -> int:
         row = await self._one(
-            "select count(*) as asked from answers"
-            " where notebook_id = :id and created_at >= :since",
+            "update notebooks set asked_on = :day,"
+            " asked = case when asked_on = :day then asked + 1 else 1 end"
+            " where id = :id returning asked",
             id=notebook_id,
-            since=since,
+            day=day,
         )
         return row.asked if row else 0
 

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, time
 from decimal import Decimal
 from uuid import UUID
 
@@ -81,8 +80,8 @@ class AskQuestion:
                     if first is None:
                         raise NotFound("The answer to this request was deleted.")
                     return Asked(first, None, is_new=False)
-            today = datetime.combine(self.clock.now().date(), time(), UTC)
-            if await tx.answers.count_since(notebook_id, today) >= (
+            today = self.clock.now().date()
+            if await tx.answers.count_question(notebook_id, today) > (
                 self.max_questions_per_notebook_day
             ):
                 raise OverQuota(

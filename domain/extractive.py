@@ -5,14 +5,20 @@ embeds their texts and the question, `choose` picks.
 """
 
 import math
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from domain.ports import Vectors
-from domain.sentences import split
+from domain.quotable import (
+    asks_amount,
+    clauses,
+    is_quotable,
+    seems_cut,
+    tells_amount,
+    with_antecedent,
+)
 from domain.terms import chunk_terms, question_terms
 
 MOST_CANDIDATES = 24
@@ -25,34 +31,23 @@ _COSINE_ZERO = 0.8
 _WORDS = 1.4
 _PASSAGE_WORDS = 1.0
 _NEIGHBOUR = 0.8
-"""What a word of the sentence next to it counts: half of all pronouns point there."""
+"""What a word of the sentence next to it counts: pronouns point there."""
 _RANK = 0.2
 _STANDOUT = 10.0
 _LEAD_ALONE = 0.03
 _PLACE_ALONE = 2.0
 _USUAL_PASSAGES = 8
 """A passage without others to compare it with is taken for the best of so many."""
+_AMOUNT = 0.4
+"""For a sentence with a number where the question asks for one."""
 _CUT = 0.5
 """Taken off a sentence that seems to begin or end outside its passage."""
-_FLOOR = 1.9
-_FLOOR_ACROSS = 0.9
+_FLOOR = 2.3
+_FLOOR_ACROSS = 0.8
 """Where the sentence is in another language than the question: few words can match."""
 _NEAR_BEST = 1.2
 _TWIN = 0.97
 _VARIETY = 0.3
-
-_LONGEST = 1_000
-_LONG = 300
-"""Code points from which on the clauses between semicolons are quoted for themselves."""
-_CLAUSE_END = re.compile(r";\s+")
-_FEWEST_WORDS = 3
-_FEWEST_WITHOUT_STOP = 8
-_WORD = re.compile(r"[^\W\d_]+")
-_STOP = re.compile(r"[.!…。！:;][\"'»«”“’‘)\]\d\s]*\Z")
-_BOILERPLATE = re.compile(
-    r"\A(?:#{1,6}\s|\||https?://\S+\Z)|\.{4,}|(?:\. ){4,}|[_=*-]{5,}|[?？]\W*\Z"
-)
-_LABELLED = re.compile(r"\w:\s*\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +81,7 @@ class Candidate:
         text: the sentence.
         support: what speaks for it besides its vector; comparable within one question.
         across: True where it is in another language than the question.
+        fits: True where the question asks for a number and it tells one.
     """
 
     number: int
@@ -94,6 +90,7 @@ class Candidate:
     text: str
     support: float
     across: bool
+    fits: bool
 
 
 def candidates(
@@ -112,14 +109,16 @@ def candidates(
         most: sentences to return at most.
 
     Returns:
-        Whole sentences, or clauses of long ones, of at most 1,000 code points, each text once; headings, table rows and
-        questions are left out.
+        Whole sentences, clauses of long ones, or two sentences of which the second points back to
+        the first ("He ..."); at most 1,000 code points, each text once, though two may overlap.
+        Headings, table rows and questions are left out.
     """
     if not evidence:
         return []
     asked = _Asked.of(question, question_language, evidence)
     standout = _STANDOUT * _lead([passage.similarity for passage in evidence])
     places = _standing([passage.score for passage in evidence])
+    wants_amount = asks_amount(question)
     found: dict[str, Candidate] = {}
     for passage, place in zip(evidence, places, strict=True):
         across = passage.language not in {"", question_language}
@@ -127,8 +126,10 @@ def candidates(
         for (start, end), share in _sentences(passage, asked):
             text = passage.text[start:end]
             support = _WORDS * share + _PASSAGE_WORDS * words + _RANK * place + standout
-            support -= _CUT * _seems_cut(passage, start, end)
-            candidate = Candidate(passage.number, start, end, text, support, across)
+            if seems_cut(passage.text, start, end, continues=passage.start > 0):
+                support -= _CUT
+            fits = wants_amount and tells_amount(text)
+            candidate = Candidate(passage.number, start, end, text, support, across, fits)
             known = found.get(" ".join(text.split()))
             if not known or known.support < support:
                 found[" ".join(text.split())] = candidate
@@ -164,12 +165,15 @@ def choose(
     best = int(scores.argmax())
     if scores[best] < (_FLOOR_ACROSS if found[best].across else _FLOOR):
         return []
+    scores += _AMOUNT * np.array([candidate.fits for candidate in found])
+    best = int(scores.argmax())
     alike = candidate_vectors @ candidate_vectors.T
     chosen = [best]
     while len(chosen) < most:
         likeness = alike[:, chosen].max(axis=1)
         worth = scores - _VARIETY * _PER_COSINE * (likeness - _COSINE_ZERO)
-        worth[(likeness > _TWIN) | (scores < scores[best] - _NEAR_BEST)] = -np.inf
+        told = [any(_overlap(one, found[index]) for index in chosen) for one in found]
+        worth[(likeness > _TWIN) | (scores < scores[best] - _NEAR_BEST) | told] = -np.inf
         following = int(worth.argmax())
         if worth[following] == -np.inf:
             break
@@ -177,21 +181,8 @@ def choose(
     return [found[index] for index in chosen]
 
 
-def refusal(language: str) -> str:
-    """Says, in German or else English, that the sources do not answer."""
-    if language == "de":
-        return "Die Quellen beantworten diese Frage nicht."
-    return "The sources do not answer this question."
-
-
-def general_unavailable(language: str) -> str:
-    """Says, in German or else English, that nothing is answered without sources."""
-    if language == "de":
-        return (
-            "Ohne ein Sprachmodell kann ich nur aus Quellen zitieren. "
-            "Wählen Sie mindestens eine Quelle aus."
-        )
-    return "Without a writing model I can only quote sources. Select at least one source."
+def _overlap(one: Candidate, other: Candidate) -> bool:
+    return one.number == other.number and one.start < other.end and other.start < one.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,52 +220,20 @@ class _Asked:
 
 def _sentences(passage: Evidence, asked: _Asked) -> list[tuple[tuple[int, int], float]]:
     """Offsets of the quotable sentences, each with the share of the question in and around it."""
-    spans = [
-        clause
-        for start, end in split(passage.text, passage.language)
-        for clause in _clauses(passage.text, start, end)
-    ]
+    spans = clauses(passage.text, passage.language)
     held = [asked.held(passage.text[start:end], passage.language) for start, end in spans]
     rated = []
-    for index, (start, end) in enumerate(spans):
-        if not _is_quotable(passage.text[start:end]):
+    for index, span in enumerate(spans):
+        if not is_quotable(passage.text[slice(*span)]):
             continue
         beside = [*held[max(index - 1, 0) : index], *held[index + 1 : index + 2]]
         around = [
             max(own, *(_NEIGHBOUR * other[word] for other in beside)) if beside else own
             for word, own in enumerate(held[index])
         ]
-        rated.append(((start, end), asked.share(around)))
+        whole = with_antecedent(passage.text, spans[index - 1], span) if index else span
+        rated.append((whole, asked.share(around)))
     return rated
-
-
-def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A sentence, or its parts between semicolons where it is long."""
-    if end - start > _LONG:
-        for gap in _CLAUSE_END.finditer(text, start, end):
-            yield start, gap.start() + 1
-            start = gap.end()
-    yield start, end
-
-
-def _is_quotable(sentence: str) -> bool:
-    """False for what only looks like a sentence: a heading, a table row, a line of dots."""
-    words = len(_WORD.findall(sentence))
-    if not words >= _FEWEST_WORDS or len(sentence) > _LONGEST or _BOILERPLATE.search(sentence):
-        return False
-    return bool(
-        _STOP.search(sentence) or words >= _FEWEST_WITHOUT_STOP or _LABELLED.search(sentence)
-    )
-
-
-def _seems_cut(passage: Evidence, start: int, end: int) -> bool:
-    """True where the sentence runs over an edge of its passage."""
-    sentence = passage.text[start:end]
-    first = _WORD.search(sentence)
-    begins_before = not passage.text[:start].strip() and (
-        passage.start > 0 or bool(first and first[0][0].islower())
-    )
-    return begins_before or not _STOP.search(sentence)
 
 
 def _lead(similarities: Sequence[float]) -> float:

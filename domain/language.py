@@ -40,6 +40,26 @@ worauf woraus worin worüber wovon wozu wurde wurden worden
 _GERMAN_NOUNS = frozenset({"weg", "würde"})
 
 
+_ASKING = {
+    "de": """
+        art bezeichnet bezeichnete dauern dauert dauerte dauerten gab gaben gelten gilt geschah
+        heissen heisst hiess hiessen lag lagen lange lauten lautet lautete liegen liegt namen name
+        nannte nannten nennen nennt genannt befand befinden befindet passiert passierte viel
+        viele hoch wieviel wieviele
+    """,
+    "en": """
+        call called give happen happened happens kind known last lasted lasts list located long
+        many much name named names tell type
+    """,
+}
+
+
+@lru_cache(maxsize=64)
+def asking_words(language: str) -> frozenset[str]:
+    """Words that make a question and seldom stand in its answer, case-folded."""
+    return frozenset(_ASKING.get(language, "").split())
+
+
 @lru_cache(maxsize=64)
 def function_words(language: str) -> frozenset[str]:
     """The words, case-folded, that a keyword search in that language leaves out.

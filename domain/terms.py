@@ -10,9 +10,9 @@ from functools import lru_cache
 import Stemmer
 
 from domain.chunking import MARKS, UNSPACED
-from domain.language import function_words
+from domain.language import asking_words, function_words
 
-ANALYSER = "snowball-1"
+ANALYSER = "snowball-cistem-1"
 """Stored with the postings; changes whenever the same text would give other terms."""
 
 _LONGEST_TERM = 48
@@ -24,7 +24,6 @@ _STEMMERS = {
     "ca": "catalan",
     "cs": "czech",
     "da": "danish",
-    "de": "german",
     "el": "greek",
     "en": "english",
     "es": "spanish",
@@ -73,6 +72,13 @@ _NUMBER = re.compile(
     r"(?P<whole>\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{3})+|\d+)(?:[.,](?P<fraction>\d+))?"
 )
 
+_UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
+_WRITTEN_OUT = re.compile("ae|oe|(?<![aeiouqy])ue")
+_DOUBLE = re.compile(r"(.)\1")
+_DOUBLED = re.compile(r"(.)\*")
+_SHORTEST_PARTICIPLE = 6
+_SHORTEST_STEM = 3
+
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
@@ -91,8 +97,8 @@ class QueryTerm:
 def chunk_terms(text: str, language: str) -> Counter[str]:
     """Terms of a text and how often each occurs.
 
-    Words are case-folded and stemmed by the language's Snowball rules (German ones fold umlauts
-    written out), its function words left out. Numbers read the same in German and English
+    Words are case-folded and stemmed by the language's rules (Snowball; CISTEM for German), its
+    function words left out. Numbers read the same in German and English
     notation. A word with a hyphen and a code ("DIN-4108") count whole and in parts. Scripts
     without spaces give bigrams.
 
@@ -114,7 +120,8 @@ def question_terms(
 
     Args:
         question: as typed.
-        question_language: its function words are left out, unless it has no others.
+        question_language: its function words and those that only ask ("called") are left
+            out, unless it has no others.
         languages: of the texts that are searched; "" for unknown.
 
     Returns:
@@ -123,8 +130,9 @@ def question_terms(
     asked = dict.fromkeys(
         pair for token in _TOKEN.findall(_folded(question)) for pair in _asked(token)
     )
-    ignored = function_words(question_language)
-    kept = [pair for pair in asked if pair[0] not in ignored] or list(asked)
+    kept = list(asked)
+    for ignored in (function_words(question_language), asking_words(question_language)):
+        kept = [pair for pair in kept if pair[0] not in ignored] or kept
     searched = list(dict.fromkeys(languages)) or [question_language]
     terms: dict[str, dict[str, None]] = {}
     for word, whole in kept:
@@ -209,6 +217,8 @@ def _plain(number: re.Match[str]) -> str:
 
 
 def _stem(word: str, language: str) -> str:
+    if language == "de":
+        return _german_stem(word)[:_LONGEST_TERM]
     stemmer = _stemmer(language)
     return (stemmer.stemWord(word) if stemmer else word)[:_LONGEST_TERM]
 
@@ -217,3 +227,27 @@ def _stem(word: str, language: str) -> str:
 def _stemmer(language: str) -> Stemmer.Stemmer | None:
     algorithm = _STEMMERS.get(language)
     return Stemmer.Stemmer(algorithm, 0) if algorithm in Stemmer.algorithms() else None
+
+
+@lru_cache(maxsize=200_000)
+def _german_stem(word: str) -> str:
+    """The stem of a case-folded German word; "wählt", "gewählt" and "Wahl" have the same.
+
+    Umlauts written out are folded as well. On German questions it found more than Snowball's rules.
+
+    Source: CISTEM; Weissweiler and Fraser, Developing a Stemmer for German, GSCL 2017.
+    """
+    stem = _WRITTEN_OUT.sub(lambda match: match[0][0], word.translate(_UMLAUTS))
+    if stem.startswith("ge") and len(stem) >= _SHORTEST_PARTICIPLE:
+        stem = stem[2:]
+    # A double letter and the groups sch, ei, ie count as one, and their parts are no endings.
+    stem = _DOUBLE.sub(r"\1*", stem.replace("sch", "$").replace("ei", "%").replace("ie", "&"))
+    while len(stem) > _SHORTEST_STEM:
+        if len(stem) > _SHORTEST_STEM + 2 and stem.endswith(("em", "er", "nd")):
+            stem = stem[:-2]
+        elif stem.endswith(("t", "e", "s", "n")):
+            stem = stem[:-1]
+        else:
+            break
+    stem = _DOUBLED.sub(r"\1\1", stem)
+    return stem.replace("%", "ei").replace("&", "ie").replace("$", "sch")

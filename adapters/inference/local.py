@@ -17,7 +17,7 @@ from domain.usage import TokenUsage
 LOCAL_MODEL = "multilingual-e5-small"
 LOCAL_DIMENSION = 384
 
-_SHORT = 600
+_SHORT = 1_000
 """Code points up to which a text takes the lane of questions: a sentence, not a chunk."""
 _LONGEST = 30_000
 """Code points; a chunk has about 2,000, and 100,000 take the model most of a minute."""

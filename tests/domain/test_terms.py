@@ -8,7 +8,8 @@ from domain.terms import ANALYSER, QueryTerm, chunk_terms, question_terms, weigh
 
 
 def test_words_are_stemmed_by_their_language() -> None:
-    assert chunk_terms("Häuser Haus haeuser Straße STRASSE", "de") == {"haus": 3, "strass": 2}
+    assert chunk_terms("Häuser Haus haeuser Straße STRASSE", "de") == {"hau": 3, "strass": 2}
+    assert chunk_terms("wählt gewählt Wahl", "de") == {"wahl": 3}
     assert chunk_terms("running runs", "en") == {"run": 2}
     assert chunk_terms("running runs", "") == {"running": 1, "runs": 1}
 
@@ -100,6 +101,13 @@ def test_a_part_of_a_code_may_stand_in_the_whole() -> None:
         QueryTerm("4108", ("4108", "din4108")),
     ]
     assert question_terms("H2O?", "de", ["de"]) == [QueryTerm("h2o", ("h2o",))]
+
+
+def test_words_that_only_ask_are_left_out() -> None:
+    assert [
+        term.word for term in question_terms("Wie lange dauert die Wahlperiode?", "de", ["de"])
+    ] == ["wahlperiode"]
+    assert [term.word for term in question_terms("What is it called?", "en", ["en"])] == ["called"]
 
 
 def test_an_empty_question_has_no_terms() -> None:

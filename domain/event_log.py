@@ -39,6 +39,7 @@ class EventLog:
         self._pending: list[AnswerEvent] = []
         self._news = live.nudge
         self._lock = asyncio.Lock()
+        self._closing = asyncio.Event()
 
     def add(self, piece: str | Citation) -> None:
         """Queue a piece of text or a citation; texts in a row become one event."""
@@ -56,16 +57,26 @@ class EventLog:
         self._news.set()
 
     async def run(self) -> None:
-        """Commit what comes, and renew the lease, until cancelled."""
+        """Commit what comes, and renew the lease, until `close`."""
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_RENEW_S):
                     await self._news.wait()
             self._news.clear()
+            if self._closing.is_set():
+                return
             # A database that is away for a moment costs nothing: the pieces wait here.
             with suppress(Unavailable):
                 await self._flush()
-            await asyncio.sleep(_FLUSH_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_FLUSH_S):
+                    await self._closing.wait()
+
+    def close(self) -> None:
+        """Have `run` return, after the commit it is in: a commit that is cancelled costs the
+        connection it is on."""
+        self._closing.set()
+        self._news.set()
 
     def add_last(self, kind: EventKind, data: dict[str, str]) -> None:
         """Queue the event that ends the stream."""

@@ -36,6 +36,8 @@ def open_engine(database_url: str, *, pool_size: int) -> AsyncEngine:
         driver_url(database_url, "asyncpg"),
         pool_size=pool_size,
         max_overflow=0,
+        # The connection used last has its statements prepared.
+        pool_use_lifo=True,
         pool_timeout=10,
         connect_args={"timeout": 10, "command_timeout": 120, "server_settings": {"jit": "off"}},
     )

@@ -108,7 +108,7 @@ class AnswerQuestion:
         try:
             status, problem = await self._until_stopped(run, opened)
         finally:
-            flusher.cancel()
+            run.log.close()
             await asyncio.gather(flusher, return_exceptions=True)
             run.show(run.writer.finish())
             await asyncio.shield(self._finish(run, status, problem))

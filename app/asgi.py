@@ -8,13 +8,14 @@ from litestar import Litestar, Router
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
-from litestar.openapi import OpenAPIConfig
-from litestar.openapi.plugins import SwaggerRenderPlugin
 
+from app import openapi
 from app.bootstrap import services
 from app.errors import on_beleg_error, on_http_error, on_unexpected
 from app.log import set_up_logs
+from app.metrics import RequestMetrics
 from app.periodic import reaping
+from app.requests import FORM_BYTES, require_json
 from app.routes import accounts_api, health, notebooks_api, pages, questions_api, sources_api
 from app.runs import Runs
 from app.security import provide_user
@@ -37,7 +38,9 @@ def create_app(settings: Settings | None = None) -> Litestar:
             sources_api.router,
             questions_api.router,
         ],
+        before_request=require_json,
     )
+    request_metrics = RequestMetrics()
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
@@ -55,24 +58,22 @@ def create_app(settings: Settings | None = None) -> Litestar:
                 await app.state.runs.close()
 
     return Litestar(
-        route_handlers=[health.router, api, pages.router],
+        route_handlers=[health.router, api, openapi.document, pages.router],
         lifespan=[lifespan],
         dependencies={
             "services": Provide(_services, sync_to_thread=False),
             "runs": Provide(_runs, sync_to_thread=False),
             "user": Provide(provide_user),
+            "request_metrics": Provide(lambda: request_metrics, sync_to_thread=False),
         },
         exception_handlers={
             BelegError: on_beleg_error,
             HTTPException: on_http_error,
             Exception: on_unexpected,
         },
-        openapi_config=OpenAPIConfig(
-            title="Beleg",
-            version="0.1.0",
-            path="/api/v1/docs",
-            render_plugins=[SwaggerRenderPlugin()],
-        ),
+        openapi_config=openapi.CONFIG,
+        middleware=[request_metrics],
+        request_max_body_size=settings.max_file_bytes + FORM_BYTES,
         logging_config=None,
         debug=False,
     )

@@ -1,5 +1,7 @@
 """Domain error -> status, then a problem object or a page."""
 
+import math
+from datetime import UTC, datetime, time, timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -27,13 +29,34 @@ STATUS: dict[type[errors.BelegError], int] = {
     errors.Unreadable: 422,
     errors.ModelError: 502,
     errors.ModelUnavailable: 503,
+    errors.ModelRefused: 502,
+    errors.AnswerTooLong: 502,
+    errors.ModelCut: 502,
+    errors.ModelAnswerInvalid: 502,
     errors.Unavailable: 503,
 }
 """The most specific class of an error decides."""
 
+_STATUS_OF_CODE = {kind.code: status for kind, status in STATUS.items()}
+_CODE_OF_STATUS = {
+    400: "invalid_request",
+    401: "not_signed_in",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "too_large",
+    415: "unsupported_type",
+}
+_DETAIL_OF_STATUS = {
+    404: "There is nothing here under that address.",
+    405: "This address does not take that method.",
+    413: "The request is larger than this address takes.",
+}
+_RETRY_AFTER_S = 5
+
 
 class ProblemBody(msgspec.Struct):
-    """An RFC 9457 problem object."""
+    """An RFC 9457 problem object; `code` is stable."""
 
     type: str
     title: str
@@ -52,36 +75,67 @@ def problem_body(code: str, detail: str, status: int) -> ProblemBody:
     return ProblemBody("about:blank", HTTPStatus(status).phrase, status, detail, code)
 
 
+def stored_problem(problem: errors.Problem) -> ProblemBody:
+    """A problem object for what failed earlier, with the status it would have had."""
+    return problem_body(problem.code, problem.detail, _STATUS_OF_CODE.get(problem.code, 500))
+
+
 def on_beleg_error(request: AnyRequest, error: errors.BelegError) -> Response[Any]:
     """An error that the domain expects."""
-    return _respond(request, error.code, error.message, status_of(error))
+    status = status_of(error)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        log.warning("unavailable", path=request.url.path, code=error.code, reason=error.message)
+    return _respond(request, error.code, error.message, status, _headers(error, status))
 
 
 def on_http_error(request: AnyRequest, error: HTTPException) -> Response[Any]:
     """An error of the framework: unknown path, wrong method, malformed body."""
-    detail = error.detail
+    status = error.status_code
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return on_unexpected(request, error)
+    detail = _DETAIL_OF_STATUS.get(status) or error.detail
     if isinstance(error, ValidationException) and isinstance(error.extra, list):
-        parts = [f"{e.get('key', 'body')}: {e.get('message', '')}" for e in error.extra]
-        detail = "; ".join(parts) or detail
-    code = _CODES.get(error.status_code, "invalid_request")
-    return _respond(request, code, detail, error.status_code)
+        detail = "; ".join(_invalid(part) for part in error.extra) or detail
+    code = _CODE_OF_STATUS.get(status, "invalid_request")
+    return _respond(request, code, detail, status, error.headers or {})
 
 
 def on_unexpected(request: AnyRequest, error: Exception) -> Response[Any]:
     """A mistake of ours: logged whole, told in general."""
     log.error("unexpected_error", path=request.url.path, exc_info=error)
     detail = "Something went wrong here. It was logged; try again."
-    return _respond(request, "internal_error", detail, 500)
+    return _respond(request, "internal_error", detail, 500, {})
 
 
-_CODES = {401: "not_signed_in", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+def _invalid(part: dict[str, Any]) -> str:
+    """What is wrong with a parameter or a field, as a clause."""
+    key = part.get("key", "data")
+    name = "body" if key == "data" else key
+    message = str(part.get("message", "")).strip("'")
+    return f"{name} is missing" if message == key else f"{name}: {message}"
 
 
-def _respond(request: AnyRequest, code: str, detail: str, status: int) -> Response[Any]:
-    if not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", ""):
+def _headers(error: errors.BelegError, status: int) -> dict[str, str]:
+    if status == HTTPStatus.UNAUTHORIZED:
+        return {"WWW-Authenticate": "Bearer"}
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        asked = getattr(error, "retry_after_s", None) or _RETRY_AFTER_S
+        return {"Retry-After": str(math.ceil(asked))}
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        now = datetime.now(UTC)  # noqa: TID251 - a header of this response, not a rule
+        midnight = datetime.combine(now.date() + timedelta(days=1), time(), UTC)
+        return {"Retry-After": str(math.ceil((midnight - now).total_seconds()))}
+    return {}
+
+
+def _respond(
+    request: AnyRequest, code: str, detail: str, status: int, headers: dict[str, str]
+) -> Response[Any]:
+    if not request.url.path.startswith("/api/") and "text/html" in request.headers.get(
+        "accept", ""
+    ):
         return error_page(request, code, detail, status)
     body = msgspec.json.encode(problem_body(code, detail, status))
-    headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
     return Response(
         body, status_code=status, media_type="application/problem+json", headers=headers
     )

@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from litestar import Request
+from litestar.di import NamedDependency
 
 from app.rendering import NEW_SESSION, READER, is_htmx
 from app.security import COOKIE, CSRF_HEADER, csrf_token, is_person_at_the_machine
@@ -15,7 +16,7 @@ from domain.errors import Forbidden, NotSignedIn
 AnyRequest = Request[Any, Any, Any]
 
 
-async def provide_reader(request: AnyRequest, services: Services) -> User:
+async def provide_reader(request: AnyRequest, services: NamedDependency[Services]) -> User:
     """The reader of a page; bearer tokens are for the API.
 
     Raises:

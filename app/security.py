@@ -3,10 +3,12 @@
 import hashlib
 import hmac
 import ipaddress
+import re
 from typing import Any
 
 from litestar import Request
 from litestar.datastructures import Cookie
+from litestar.di import NamedDependency
 
 from app.services import Services
 from domain.account import User
@@ -18,13 +20,15 @@ COOKIE = "beleg_session"
 CSRF_HEADER = "x-csrf-token"
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _FORWARDED = (
-    *("forwarded", "via", "x-real-ip", "x-forwarded-for", "x-forwarded-host"),
-    *("x-forwarded-proto", "x-forwarded-port", "x-forwarded-prefix"),
+    *("forwarded", "via", "x-forwarded", "x-real-ip", "x-original-", "x-client-ip"),
+    *("x-cluster-client-ip", "true-client-ip", "cf-", "fastly-client-ip", "x-envoy-"),
 )
+"""How the names of headers begin that a proxy adds."""
+_HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[0-9a-z.-]+))(?::[0-9]{1,5})?")
 _LIFETIME_S = 30 * 24 * 3600
 
 
-async def provide_user(request: AnyRequest, services: Services) -> User:
+async def provide_user(request: AnyRequest, services: NamedDependency[Services]) -> User:
     """The caller: by bearer token, or by session cookie together with its CSRF header.
 
     Raises:
@@ -48,7 +52,9 @@ async def provide_user(request: AnyRequest, services: Services) -> User:
     return user
 
 
-async def provide_user_or_none(request: AnyRequest, services: Services) -> User | None:
+async def provide_user_or_none(
+    request: AnyRequest, services: NamedDependency[Services]
+) -> User | None:
     """The caller, where there is one."""
     try:
         return await provide_user(request, services)
@@ -82,13 +88,15 @@ def is_person_at_the_machine(request: AnyRequest, *, local_mode: bool) -> bool:
     """
     if not local_mode or request.client is None:
         return False
-    host = request.headers.get("host", "").rsplit(":", 1)[0].strip("[]")
-    if request.headers.get("host", "").endswith("]"):
-        host = request.headers["host"].strip("[]")
+    hosts = request.headers.getall("host", [])
+    named = _HOST.fullmatch(hosts[0].lower()) if len(hosts) == 1 else None
+    if named is None:
+        return False
+    host = named["v6"] or named["name"]
     return (
         _is_loopback(request.client.host)
         and (host == "localhost" or _is_loopback(host))
-        and not any(name in request.headers for name in _FORWARDED)
+        and not any(name.startswith(_FORWARDED) for name in request.headers)
     )
 
 

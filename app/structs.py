@@ -7,9 +7,9 @@ from uuid import UUID
 
 import msgspec
 
+from app.errors import ProblemBody, stored_problem
 from domain.account import ApiToken, User
 from domain.conversation import Answer, Citation, Mention
-from domain.errors import Problem
 from domain.ledger import UsageGroup, UsageRow
 from domain.notebook import Notebook
 from domain.passage import Passage
@@ -25,20 +25,6 @@ class ListBody(msgspec.Struct, Generic[T]):
 
     items: list[T]
     next_cursor: UUID | None
-
-
-class ProblemOut(msgspec.Struct):
-    """Why something failed, as a problem object: a stable code and a sentence."""
-
-    code: str
-    detail: str
-    title: str
-    type: str = "about:blank"
-
-    @classmethod
-    def of(cls, problem: Problem) -> "ProblemOut":
-        """From the domain."""
-        return cls(problem.code, problem.detail, problem.code.replace("_", " ").capitalize())
 
 
 class SignUpIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -82,6 +68,12 @@ class PreferencesIn(msgspec.Struct, forbid_unknown_fields=True):
 
     pdf_capture: str | None = None
     language: str | None = None
+
+
+class MeIn(PreferencesIn, forbid_unknown_fields=True):
+    """What to change, bare or under `preferences` as the account shows it."""
+
+    preferences: PreferencesIn | None = None
 
 
 class UsageTotal(msgspec.Struct):
@@ -289,7 +281,7 @@ class HitOut(msgspec.Struct):
     cited: bool | msgspec.UnsetType = msgspec.UNSET
 
     @classmethod
-    def of(cls, hit: Hit, cited: bool | msgspec.UnsetType = msgspec.UNSET) -> "HitOut":
+    def of(cls, hit: Hit, *, cited: bool | msgspec.UnsetType = msgspec.UNSET) -> "HitOut":
         """From the domain."""
         return cls(
             rank=hit.rank,
@@ -388,6 +380,15 @@ class AnswerUsage(msgspec.Struct):
     cost: str
 
 
+class CheckOut(msgspec.Struct):
+    """A doubt about the answer's text from `start` to `end`."""
+
+    start: int
+    end: int
+    kind: str
+    detail: str
+
+
 class AnswerOut(msgspec.Struct):
     """An answer. `checks` is empty: sentences are not compared with their passages yet."""
 
@@ -400,9 +401,9 @@ class AnswerOut(msgspec.Struct):
     text: str
     citations: list[CitationOut]
     retrieved: list[HitOut]
-    checks: list[ProblemOut]
+    checks: list[CheckOut]
     usage: AnswerUsage
-    error: ProblemOut | None
+    error: ProblemBody | None
     created_at: datetime
 
     @classmethod
@@ -418,12 +419,12 @@ class AnswerOut(msgspec.Struct):
             refused=answer.refused,
             text=answer.text,
             citations=[CitationOut.of(citation) for citation in answer.citations],
-            retrieved=[HitOut.of(hit, hit.rank in cited) for hit in answer.retrieved],
+            retrieved=[HitOut.of(hit, cited=hit.rank in cited) for hit in answer.retrieved],
             checks=[],
             usage=AnswerUsage(
                 usage.input_tokens, usage.output_tokens, usage.estimated, money(cost)
             ),
-            error=ProblemOut.of(answer.error) if answer.error else None,
+            error=stored_problem(answer.error) if answer.error else None,
             created_at=answer.created_at,
         )
 

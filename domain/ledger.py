@@ -60,6 +60,19 @@ class UsageRow:
 
 
 @dataclass(frozen=True, slots=True)
+class CallTotal:
+    """Every user's calls of one kind, model and status, summed up."""
+
+    kind: CallKind
+    model: str
+    status: CallStatus
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal
+
+
+@dataclass(frozen=True, slots=True)
 class UsageGroup:
     """Calls that share a day, kind, model or notebook (whichever was asked for), summed up."""
 

@@ -27,7 +27,7 @@ from domain.ids import (
     VersionId,
 )
 from domain.jobs import JobKind
-from domain.ledger import Intent, Settlement, UsageGroup, UsageRow
+from domain.ledger import CallTotal, Intent, Settlement, UsageGroup, UsageRow
 from domain.notebook import Notebook
 from domain.passage import Chunk, Passage
 from domain.ports import Vectors
@@ -407,6 +407,10 @@ class Ledger(Protocol):
         """Sums by any of day, kind, model, notebook."""
         ...
 
+    async def totals(self) -> list[CallTotal]:
+        """Sums of all calls by kind, model and status, whoever made them."""
+        ...
+
     async def of_answer(self, answer_id: AnswerId) -> tuple[TokenUsage, Decimal]:
         """Tokens and cost of an answer's calls."""
         ...
@@ -424,7 +428,11 @@ class Idempotency(Protocol):
     """What a client's idempotency keys stood for."""
 
     async def recall(self, user_id: UserId, key: str, body_hash: bytes) -> str | None:
-        """What the first request with this key made; None where it is the first.
+        """What the first request with this key made; a second one waits for the first's commit.
+
+        Returns:
+            None where it is the first (or the first one died at work), "" where the first one is
+            still at work.
 
         Raises:
             Conflict: the key was used with another body.
@@ -432,7 +440,11 @@ class Idempotency(Protocol):
         ...
 
     async def remember(self, user_id: UserId, key: str, body_hash: bytes, resource: str) -> None:
-        """Keep what a request made; a second request with the same key waits for the first."""
+        """Keep what a request made; "" says that it is at work, and is replaced later."""
+        ...
+
+    async def forget(self, user_id: UserId, key: str) -> None:
+        """Let a request that failed at work be tried again with its key."""
         ...
 
 

@@ -3,6 +3,7 @@
 from adapters.postgres.rows import Store
 from domain.errors import Conflict
 from domain.ids import UserId
+from domain.metering import CALL_LEASE
 
 
 class PostgresIdempotency(Store):
@@ -15,9 +16,11 @@ class PostgresIdempotency(Store):
         )
         row = await self._one(
             "select body_hash, resource from idempotency_keys"
-            " where user_id = :user_id and key = :key",
+            " where user_id = :user_id and key = :key"
+            " and (resource <> '' or created_at > now() - cast(:longest as interval))",
             user_id=user_id,
             key=key,
+            longest=CALL_LEASE,
         )
         if row is None:
             return None
@@ -28,9 +31,19 @@ class PostgresIdempotency(Store):
     async def remember(self, user_id: UserId, key: str, body_hash: bytes, resource: str) -> None:
         await self._run(
             "insert into idempotency_keys (user_id, key, body_hash, resource, created_at)"
-            " values (:user_id, :key, :body_hash, :resource, now())",
+            " values (:user_id, :key, :body_hash, :resource, now())"
+            " on conflict (user_id, key) do update set body_hash = excluded.body_hash,"
+            " resource = excluded.resource, created_at = excluded.created_at",
             user_id=user_id,
             key=key,
             body_hash=body_hash,
             resource=resource,
+        )
+
+    async def forget(self, user_id: UserId, key: str) -> None:
+        await self._run(
+            "delete from idempotency_keys"
+            " where user_id = :user_id and key = :key and resource = ''",
+            user_id=user_id,
+            key=key,
         )

@@ -11,7 +11,7 @@ from sqlalchemy import Row
 from adapters.postgres.rows import Store, page_of
 from domain.errors import OutOfCredit
 from domain.ids import AnswerId, CallId, SourceId, UserId
-from domain.ledger import Intent, Settlement, UsageGroup, UsageRow
+from domain.ledger import CallTotal, Intent, Settlement, UsageGroup, UsageRow
 from domain.stores import Page
 from domain.usage import CallKind, CallStatus, Price, TokenUsage
 
@@ -178,6 +178,25 @@ class PostgresLedger(Store):
         return [
             UsageGroup(
                 key=tuple((name, getattr(row, f"key_{name}")) for name in by),
+                calls=row.calls,
+                input_tokens=int(row.input_tokens),
+                output_tokens=int(row.output_tokens),
+                cost=row.cost,
+            )
+            for row in rows
+        ]
+
+    async def totals(self) -> list[CallTotal]:
+        rows = await self._all(
+            "select kind, model, status, count(*) as calls, sum(input_tokens) as input_tokens,"
+            " sum(output_tokens) as output_tokens, sum(cost) as cost from model_calls"
+            " group by kind, model, status order by kind, model, status"
+        )
+        return [
+            CallTotal(
+                kind=CallKind(row.kind),
+                model=row.model,
+                status=CallStatus(row.status),
                 calls=row.calls,
                 input_tokens=int(row.input_tokens),
                 output_tokens=int(row.output_tokens),

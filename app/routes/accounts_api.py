@@ -1,20 +1,33 @@
 """Accounts, tokens, the signed-in account and its usage, as JSON."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, time
-
-from litestar import Response, Router, delete, get, patch, post
-from litestar.params import Parameter
 from typing import Annotated
 
-from app.services import Services
-from app.requests import Cursor, Limit, cursor_id, list_body, path_id, period
+from litestar import Router, delete, get, patch, post
+from litestar.di import NamedDependency, Provide
+from litestar.params import FromQuery, JSONBody, QueryParameter
+
+from app.requests import (
+    MAX_JSON_BYTES,
+    Caller,
+    Cursor,
+    Limit,
+    PathText,
+    Wired,
+    cursor_id,
+    list_body,
+    path_id,
+    period,
+)
 from app.security import provide_user_or_none
+from app.services import Services
 from app.structs import (
     AccountOut,
     ListBody,
+    MeIn,
     MeOut,
     Preferences,
-    PreferencesIn,
     SignUpIn,
     TokenIn,
     TokenOut,
@@ -30,11 +43,10 @@ from domain.account import User
 from domain.errors import NotSignedIn
 from domain.ids import TokenId
 from domain.stores import Page
-from litestar.di import Provide
 
 
 @post("/accounts")
-async def sign_up(data: SignUpIn, services: Services) -> AccountOut:
+async def sign_up(data: JSONBody[SignUpIn], services: Wired) -> AccountOut:
     """A new account, and a token to go on with."""
     user = await services.accounts.sign_up(data.email, data.password)
     _, secret = await services.accounts.add_token(user, "first")
@@ -42,7 +54,9 @@ async def sign_up(data: SignUpIn, services: Services) -> AccountOut:
 
 
 @post("/tokens", dependencies={"user": Provide(provide_user_or_none)})
-async def add_token(data: TokenIn, services: Services, user: User | None) -> TokenOut:
+async def add_token(
+    data: JSONBody[TokenIn], services: Wired, user: NamedDependency[User | None]
+) -> TokenOut:
     """A new token, for an address with its password or for whoever is signed in."""
     if data.email is not None:
         user = await services.accounts.sign_in(data.email, data.password or "")
@@ -54,7 +68,7 @@ async def add_token(data: TokenIn, services: Services, user: User | None) -> Tok
 
 @get("/tokens")
 async def list_tokens(
-    services: Services, user: User, limit: Limit = 100, cursor: Cursor = None
+    services: Wired, user: Caller, limit: Limit = 100, cursor: Cursor = None
 ) -> ListBody[TokenRow]:
     """Your tokens, without their secrets."""
     page = await services.accounts.tokens(user, limit=limit, after=cursor_id(cursor))
@@ -62,14 +76,33 @@ async def list_tokens(
 
 
 @delete("/tokens/{token_id:str}")
-async def end_token(token_id: str, services: Services, user: User) -> None:
+async def end_token(token_id: PathText, services: Wired, user: Caller) -> None:
     """Revoke a token."""
     await services.accounts.end_token(user, TokenId(path_id(token_id)))
 
 
 @get("/me")
-async def me(services: Services, user: User) -> MeOut:
+async def me(services: Wired, user: Caller) -> MeOut:
     """Who you are, what you chose, what you may spend and what you used today."""
+    return await _me(services, user)
+
+
+@patch("/me")
+async def change_me(data: JSONBody[MeIn], services: Wired, user: Caller) -> MeOut:
+    """Change your preferences."""
+    wanted = data.preferences or data
+    await services.accounts.set_preferences(
+        user, pdf_capture=wanted.pdf_capture, language=wanted.language
+    )
+    changed = replace(
+        user,
+        pdf_capture=wanted.pdf_capture or user.pdf_capture,
+        language=user.language if wanted.language is None else wanted.language,
+    )
+    return await _me(services, changed)
+
+
+async def _me(services: Services, user: User) -> MeOut:
     now = datetime.now(UTC)  # noqa: TID251 - the day that a reader sees, not a rule of the domain
     midnight = datetime.combine(now.date(), time(), UTC)
     today = await services.usage.grouped(user, midnight, now, ["day"])
@@ -89,26 +122,14 @@ async def me(services: Services, user: User) -> MeOut:
     )
 
 
-@patch("/me")
-async def change_me(data: PreferencesIn, services: Services, user: User) -> Preferences:
-    """Change your preferences."""
-    await services.accounts.set_preferences(
-        user, pdf_capture=data.pdf_capture, language=data.language
-    )
-    return Preferences(
-        user.pdf_capture if data.pdf_capture is None else data.pdf_capture,
-        user.language if data.language is None else data.language,
-    )
-
-
 @get("/usage")
 async def usage(
-    services: Services,
-    user: User,
-    start: Annotated[str | None, Parameter(query="from")] = None,
-    end: Annotated[str | None, Parameter(query="to")] = None,
-    group_by: str = "day",
-    rows: bool = False,
+    services: Wired,
+    user: Caller,
+    start: Annotated[str | None, QueryParameter(name="from")] = None,
+    end: Annotated[str | None, QueryParameter(name="to")] = None,
+    group_by: FromQuery[str] = "day",
+    rows: FromQuery[bool] = False,
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> UsageGroupsOut | ListBody[UsageRowOut]:
@@ -129,4 +150,5 @@ router = Router(
     "/",
     route_handlers=[sign_up, add_token, list_tokens, end_token, me, change_me, usage],
     tags=["accounts"],
+    request_max_body_size=MAX_JSON_BYTES,
 )

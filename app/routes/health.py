@@ -1,9 +1,13 @@
-"""Is it alive, and can questions be asked?"""
+"""Is it alive, can questions be asked, and what was it doing?"""
 
 import msgspec
 from litestar import Response, Router, get
+from litestar.di import NamedDependency
+from prometheus_client import CONTENT_TYPE_LATEST
 
-from app.services import Services
+from app.metrics import RequestMetrics, exposition
+from app.requests import Wired
+from domain.errors import Unavailable
 
 
 class Health(msgspec.Struct):
@@ -13,18 +17,27 @@ class Health(msgspec.Struct):
     notices: list[str]
 
 
-@get("/live")
+@get("/health/live")
 async def live() -> Health:
     """The process answers."""
     return Health("alive", [])
 
 
-@get("/ready")
-async def ready(services: Services) -> Response[Health]:
+@get("/health/ready")
+async def ready(services: Wired) -> Health:
     """Questions can be asked: 200, else 503."""
     if await services.is_ready():
-        return Response(Health("ready", list(services.notices)))
-    return Response(Health("The database does not answer.", []), status_code=503)
+        return Health("ready", list(services.notices))
+    raise Unavailable("The database does not answer.")
 
 
-router = Router("/health", route_handlers=[live, ready], tags=["health"])
+@get("/metrics")
+async def metrics(
+    services: Wired, request_metrics: NamedDependency[RequestMetrics]
+) -> Response[bytes]:
+    """Requests and model calls, for Prometheus."""
+    body = exposition(request_metrics, await services.usage.totals())
+    return Response(body, media_type=CONTENT_TYPE_LATEST)
+
+
+router = Router("/", route_handlers=[live, ready, metrics], tags=["health"])

@@ -1,9 +1,21 @@
 """Notebooks and search, as JSON."""
 
 from litestar import Router, delete, get, patch, post
+from litestar.params import JSONBody
 
-from app.services import Services
-from app.requests import Cursor, Limit, cursor_id, list_body, path_id, source_ids
+from app.requests import (
+    MAX_JSON_BYTES,
+    Caller,
+    Cursor,
+    Key,
+    Limit,
+    PathText,
+    Wired,
+    cursor_id,
+    list_body,
+    path_id,
+    source_ids,
+)
 from app.structs import (
     HitOut,
     ListBody,
@@ -13,7 +25,6 @@ from app.structs import (
     SearchIn,
     SearchOut,
 )
-from domain.account import User
 from domain.errors import Rejected
 from domain.ids import NotebookId
 from domain.retrieval import RetrievalMode
@@ -21,14 +32,14 @@ from domain.stores import Page
 
 
 @post("/notebooks")
-async def create(data: NotebookIn, services: Services, user: User) -> NotebookOut:
+async def create(data: JSONBody[NotebookIn], services: Wired, user: Caller) -> NotebookOut:
     """A new, empty notebook."""
     return NotebookOut.of(await services.notebooks.create(user, data.title, data.language))
 
 
 @get("/notebooks")
 async def list_all(
-    services: Services, user: User, limit: Limit = 100, cursor: Cursor = None
+    services: Wired, user: Caller, limit: Limit = 100, cursor: Cursor = None
 ) -> ListBody[NotebookOut]:
     """Your notebooks, newest first."""
     page = await services.notebooks.page(user, limit=limit, after=cursor_id(cursor))
@@ -36,14 +47,14 @@ async def list_all(
 
 
 @get("/notebooks/{notebook_id:str}")
-async def read(notebook_id: str, services: Services, user: User) -> NotebookOut:
+async def read(notebook_id: PathText, services: Wired, user: Caller) -> NotebookOut:
     """One notebook."""
     return NotebookOut.of(await services.notebooks.get(user, NotebookId(path_id(notebook_id))))
 
 
 @patch("/notebooks/{notebook_id:str}")
 async def change(
-    notebook_id: str, data: NotebookChange, services: Services, user: User
+    notebook_id: PathText, data: JSONBody[NotebookChange], services: Wired, user: Caller
 ) -> NotebookOut:
     """Rename it, or set its language."""
     return NotebookOut.of(
@@ -54,14 +65,18 @@ async def change(
 
 
 @delete("/notebooks/{notebook_id:str}")
-async def remove(notebook_id: str, services: Services, user: User) -> None:
+async def remove(notebook_id: PathText, services: Wired, user: Caller) -> None:
     """Delete it with its questions and answers; its sources stay in the library."""
     await services.notebooks.delete(user, NotebookId(path_id(notebook_id)))
 
 
 @post("/notebooks/{notebook_id:str}/search", status_code=200)
 async def search(
-    notebook_id: str, data: SearchIn, services: Services, user: User
+    notebook_id: PathText,
+    data: JSONBody[SearchIn],
+    services: Wired,
+    user: Caller,
+    idempotency_key: Key = None,
 ) -> SearchOut:
     """The chunks that a question would be answered from, best first."""
     hits = await services.search(
@@ -71,6 +86,7 @@ async def search(
         k=data.k,
         source_ids=source_ids(data.source_ids),
         mode=_mode(data.mode),
+        idempotency_key=idempotency_key,
     )
     return SearchOut([HitOut.of(hit) for hit in hits])
 
@@ -85,5 +101,8 @@ def _mode(text: str | None) -> RetrievalMode | None:
 
 
 router = Router(
-    "/", route_handlers=[create, list_all, read, change, remove, search], tags=["notebooks"]
+    "/",
+    route_handlers=[create, list_all, read, change, remove, search],
+    tags=["notebooks"],
+    request_max_body_size=MAX_JSON_BYTES,
 )

@@ -5,68 +5,92 @@ from typing import Annotated, Any
 
 import msgspec
 from litestar import Request, Response, Router, delete, get, post
-from litestar.params import Parameter
+from litestar.di import NamedDependency
+from litestar.openapi import ResponseSpec
+from litestar.params import FromQuery, HeaderParameter, JSONBody
 from litestar.response import Stream
 
 from app import sse
-from app.services import Services
-from app.requests import Cursor, Limit, cursor_id, list_body, path_id, source_ids
+from app.errors import stored_problem
+from app.requests import (
+    MAX_JSON_BYTES,
+    Caller,
+    Cursor,
+    Key,
+    Limit,
+    PathText,
+    Wired,
+    about_id,
+    cursor_id,
+    list_body,
+    path_id,
+    source_ids,
+)
 from app.runs import Runs
-from app.structs import AnswerOut, CitationOut, ListBody, ProblemOut, QuestionIn, QuestionOut
-from domain.account import User
+from app.structs import AnswerOut, CitationOut, ListBody, QuestionIn, QuestionOut
 from domain.conversation import Answer, AnswerEvent, Citation, EventKind
 from domain.errors import Problem
-from domain.ids import AnswerId, NotebookId, SourceId
+from domain.ids import AnswerId, NotebookId
 from domain.stores import Page
 
-Key = Annotated[str | None, Parameter(header="Idempotency-Key", max_length=200)]
-LastEventId = Annotated[str | None, Parameter(header="Last-Event-ID")]
+LastEventId = Annotated[str | None, HeaderParameter(name="Last-Event-ID")]
+Running = NamedDependency[Runs]
 
 
-@post("/notebooks/{notebook_id:str}/questions")
+@post(
+    "/notebooks/{notebook_id:str}/questions",
+    responses={
+        201: ResponseSpec(QuestionOut, generate_examples=False),
+        200: ResponseSpec(
+            AnswerOut, generate_examples=False, description="The finished answer, or its stream"
+        ),
+    },
+)
 async def ask(
-    notebook_id: str,
-    data: QuestionIn,
+    notebook_id: PathText,
+    data: JSONBody[QuestionIn],
     request: Request[Any, Any, Any],
-    services: Services,
-    runs: Runs,
-    user: User,
-    wait: bool = False,
+    services: Wired,
+    runs: Running,
+    user: Caller,
+    wait: FromQuery[bool] = False,
     idempotency_key: Key = None,
 ) -> Response[QuestionOut] | Response[AnswerOut] | Stream:
-    """Ask. Answers at once with where to follow; streams with `Accept: text/event-stream`; with
-    `wait=1` gives the finished answer."""
+    """Ask a question. The answer says at once where to follow what is written.
+
+    With `Accept: text/event-stream` it is the stream itself; with `wait=1` the finished answer.
+    """
     asked = await services.ask(
         user,
         NotebookId(path_id(notebook_id)),
         data.question,
         source_ids=source_ids(data.source_ids),
-        about=None if data.about is None else SourceId(path_id(data.about)),
+        about=about_id(data.about),
         idempotency_key=idempotency_key,
     )
     runs.start(asked)
     answer_id = asked.answer.id
     if "text/event-stream" in request.headers.get("accept", ""):
-        return sse.stream(_events(services, user, answer_id, after=0))
+        stream = sse.stream(_events(services, user, answer_id, after=0))
+        stream.status_code = 200  # readers of event streams take nothing else for one
+        return stream
     if wait:
         async for _ in services.answers.events(answer_id, after=0):
             pass
         return Response(await _answer_out(services, user, answer_id), status_code=200)
     path = f"/api/v1/answers/{answer_id}"
-    return Response(
-        QuestionOut(answer_id, answer_id, f"{path}/events"), headers={"Location": path}
-    )
+    return Response(QuestionOut(answer_id, answer_id, f"{path}/events"), headers={"Location": path})
 
 
 @get("/answers/{answer_id:str}")
-async def read(answer_id: str, services: Services, user: User) -> AnswerOut:
+async def read(answer_id: PathText, services: Wired, user: Caller) -> AnswerOut:
     """One answer with its citations and what was retrieved."""
     return await _answer_out(services, user, AnswerId(path_id(answer_id)))
 
 
 @get("/answers/{answer_id:str}/events")
 async def events(
-    answer_id: str, services: Services, user: User, last_event_id: LastEventId = None
+    answer_id: PathText, services: Wired, user: Caller, last_event_id: LastEventId = None
 ) -> Stream:
     """The answer as it is written, from the event after `Last-Event-ID`."""
     answer = await services.answers.get(user, AnswerId(path_id(answer_id)))
@@ -75,7 +99,7 @@ async def events(
 
 
 @post("/answers/{answer_id:str}/stop", status_code=202)
-async def stop(answer_id: str, services: Services, user: User) -> AnswerOut:
+async def stop(answer_id: PathText, services: Wired, user: Caller) -> AnswerOut:
     """End an answer that is being written; what it said is kept."""
     await services.answers.stop(user, AnswerId(path_id(answer_id)))
     return await _answer_out(services, user, AnswerId(path_id(answer_id)))
@@ -83,7 +107,7 @@ async def stop(answer_id: str, services: Services, user: User) -> AnswerOut:
 
 @get("/notebooks/{notebook_id:str}/messages")
 async def history(
-    notebook_id: str, services: Services, user: User, limit: Limit = 100, cursor: Cursor = None
+    notebook_id: PathText, services: Wired, user: Caller, limit: Limit = 100, cursor: Cursor = None
 ) -> ListBody[AnswerOut]:
     """A notebook's questions with their answers, newest first."""
     page = await services.answers.page(
@@ -94,22 +118,22 @@ async def history(
 
 
 @delete("/notebooks/{notebook_id:str}/messages")
-async def clear(notebook_id: str, services: Services, user: User) -> None:
+async def clear(notebook_id: PathText, services: Wired, user: Caller) -> None:
     """Forget a notebook's questions and answers."""
     await services.answers.clear(user, NotebookId(path_id(notebook_id)))
 
 
-async def _answer_out(services: Services, user: User, answer_id: AnswerId) -> AnswerOut:
+async def _answer_out(services: Wired, user: Caller, answer_id: AnswerId) -> AnswerOut:
     return await _with_usage(services, await services.answers.get(user, answer_id))
 
 
-async def _with_usage(services: Services, answer: Answer) -> AnswerOut:
+async def _with_usage(services: Wired, answer: Answer) -> AnswerOut:
     usage, cost = await services.answers.usage(answer.id)
     return AnswerOut.of(answer, usage, cost)
 
 
 async def _events(
-    services: Services, user: User, answer_id: AnswerId, after: int
+    services: Wired, user: Caller, answer_id: AnswerId, after: int
 ) -> AsyncIterator[bytes]:
     async for event in services.answers.events(answer_id, after):
         if event is None:
@@ -120,18 +144,21 @@ async def _events(
             )
 
 
-async def _data(services: Services, user: User, answer_id: AnswerId, event: AnswerEvent) -> object:
+async def _data(services: Wired, user: Caller, answer_id: AnswerId, event: AnswerEvent) -> object:
     match event.kind:
         case EventKind.DELTA:
             return event.data
         case EventKind.CITATION:
             return CitationOut.of(msgspec.convert(event.data, Citation, strict=False))
         case EventKind.ERROR:
-            return ProblemOut.of(Problem(event.data["code"], event.data["detail"]))
+            return stored_problem(Problem(event.data["code"], event.data["detail"]))
         case EventKind.DONE:
             return {"answer": await _answer_out(services, user, answer_id)}
 
 
 router = Router(
-    "/", route_handlers=[ask, read, events, stop, history, clear], tags=["questions"]
+    "/",
+    route_handlers=[ask, read, events, stop, history, clear],
+    tags=["questions"],
+    request_max_body_size=MAX_JSON_BYTES,
 )

@@ -25,7 +25,6 @@ from app.contexts import (
 from app.page_session import provide_reader
 from app.rendering import frame, go_to, is_htmx, page, render
 from app.requests import Caller, PathText, Wired, path_id
-from app.routes.sources_api import UPLOAD_LIMIT_BYTES
 from app.services import Services
 from app.source_view import Asked, viewer
 from domain.account import User
@@ -61,7 +60,6 @@ def _shown(source: Source) -> tuple[object, ...]:
 
 @post(
     "/notebooks/{notebook_id:str}/sources",
-    request_max_body_size=UPLOAD_LIMIT_BYTES,
     status_code=200,
 )
 async def add(

@@ -1,50 +1,86 @@
 """Sources, as JSON."""
 
 import io
-from typing import Any
+from typing import Annotated, Any, BinaryIO, cast
 from urllib.parse import quote
 
-import msgspec
 from litestar import Request, Response, Router, delete, get, post
 from litestar.datastructures import UploadFile
+from litestar.openapi import ResponseSpec
+from litestar.params import FromPath, QueryParameter
 
+from app.requests import (
+    FORM_BYTES,
+    Caller,
+    Cursor,
+    Key,
+    Limit,
+    PathText,
+    Wired,
+    cursor_id,
+    json_body,
+    list_body,
+    path_id,
+)
 from app.services import Services
-from app.requests import Cursor, Limit, cursor_id, list_body, path_id
 from app.structs import BoxOut, ListBody, PassageOut, SourceIn, SourceOut
 from domain.account import User
-from domain.errors import Rejected, UnsupportedType
+from domain.errors import NotFound, Rejected, TooLarge, UnsupportedType
 from domain.ids import NotebookId, SourceId
-from domain.source import CaptureMode, Source
+from domain.source import CaptureMode, Source, SourceKind
 from domain.stores import Page
 
-UPLOAD_LIMIT_BYTES = 200 * 1024 * 1024
-"""What a request may carry; a file's own limit is a setting."""
+_MOST_PAGES = 1_000_000
+PageNumber = Annotated[int | None, QueryParameter(ge=1, le=_MOST_PAGES, description="from 1")]
+Offset = Annotated[int, QueryParameter(ge=0, le=2**31 - 1, description="code points")]
 
 
 @post(
     "/notebooks/{notebook_id:str}/sources",
-    request_max_body_size=UPLOAD_LIMIT_BYTES,
     status_code=202,
-    responses={},
+    responses={
+        200: ResponseSpec(SourceOut, generate_examples=False, description="The library has it")
+    },
 )
 async def add(
-    notebook_id: str, request: Request[Any, Any, Any], services: Services, user: User
+    notebook_id: PathText,
+    request: Request[Any, Any, Any],
+    services: Wired,
+    user: Caller,
+    idempotency_key: Key = None,
 ) -> Response[SourceOut]:
     """Add a source: multipart `file`, or JSON `{title, text}` or `{source_id}`.
 
     202 where it will be read, 200 where the library has it already.
     """
     where = NotebookId(path_id(notebook_id))
+    _check_size(request, services.settings.max_file_bytes)
     if request.content_type[0] == "multipart/form-data":
-        source, is_new = await _add_file(where, request, services, user)
+        source, is_new = await _add_file(where, request, services, user, idempotency_key)
     else:
-        body = msgspec.json.decode(await request.body(), type=SourceIn)
-        source, is_new = await _add_json(where, body, services, user)
-    return Response(SourceOut.of(source), status_code=202 if is_new else 200)
+        body = json_body(await request.body(), SourceIn)
+        source, is_new = await _add_json(where, body, services, user, idempotency_key)
+    path = f"/api/v1/sources/{source.id}"
+    return Response(
+        SourceOut.of(source), status_code=202 if is_new else 200, headers={"Location": path}
+    )
+
+
+def _check_size(request: Request[Any, Any, Any], max_bytes: int) -> None:
+    """Refuse what says that it is too large, before any of it is read."""
+    announced = request.headers.get("content-length", "0")
+    if announced.isascii() and announced.isdigit() and int(announced) > max_bytes + FORM_BYTES:
+        raise TooLarge(
+            f"This has {int(announced) / 1e6:.1f} MB; {max_bytes / 1e6:.1f} MB is the limit."
+        )
 
 
 async def _add_file(
-    notebook_id: NotebookId, request: Request[Any, Any, Any], services: Services, user: User
+    notebook_id: NotebookId,
+    request: Request[Any, Any, Any],
+    services: Services,
+    user: User,
+    key: str | None,
 ) -> tuple[Source, bool]:
     form = await request.form()
     file = form.get("file")
@@ -54,27 +90,45 @@ async def _add_file(
         return await services.add_source(
             user,
             notebook_id,
-            file.file,
+            cast("BinaryIO", file.file),
             file.filename or "",
             title=str(form.get("title", "")),
             capture_mode=capture_mode(form.get("pdf_capture")),
+            idempotency_key=key,
         )
     finally:
         await file.close()
 
 
 async def _add_json(
-    notebook_id: NotebookId, body: SourceIn, services: Services, user: User
+    notebook_id: NotebookId, body: SourceIn, services: Services, user: User, key: str | None
 ) -> tuple[Source, bool]:
+    if sum(part is not None for part in (body.url, body.source_id, body.text)) != 1:
+        raise Rejected("Send one of: title and text, source_id, or a multipart file.")
     if body.url is not None:
         raise UnsupportedType("Web pages cannot be read yet. Save the page and upload the file.")
     if body.source_id is not None:
-        return await services.add_source.link(user, notebook_id, SourceId(path_id(body.source_id)))
-    if body.text is None:
-        raise Rejected("Send one of: title and text, source_id, or a multipart file.")
-    content = io.BytesIO(body.text.encode("utf-8", "surrogatepass"))
-    name = f"{body.title.strip() or 'Text'}.txt"
-    return await services.add_source(user, notebook_id, content, name, title=body.title)
+        source_id = SourceId(path_id(body.source_id))
+        return await services.add_source.link(user, notebook_id, source_id, idempotency_key=key)
+    if body.text is None or not body.text.strip():
+        raise Rejected("This text is empty.")
+    title = body.title.strip() or "Text"
+    is_markdown = title.lower().endswith(".md")
+    return await services.add_source(
+        user,
+        notebook_id,
+        io.BytesIO(body.text.replace("\0", "").encode()),
+        _file_name(title),
+        title=title,
+        kind=SourceKind.MARKDOWN if is_markdown else SourceKind.TEXT,
+        idempotency_key=key,
+    )
+
+
+def _file_name(title: str) -> str:
+    """What a text is called when it is downloaded."""
+    name = title.replace("/", "-").replace("\\", "-")
+    return name if name.lower().endswith((".md", ".txt")) else f"{name}.txt"
 
 
 def capture_mode(value: object) -> CaptureMode:
@@ -90,7 +144,7 @@ def capture_mode(value: object) -> CaptureMode:
 
 @get("/notebooks/{notebook_id:str}/sources")
 async def list_in_notebook(
-    notebook_id: str, services: Services, user: User, limit: Limit = 100, cursor: Cursor = None
+    notebook_id: PathText, services: Wired, user: Caller, limit: Limit = 100, cursor: Cursor = None
 ) -> ListBody[SourceOut]:
     """A notebook's sources."""
     page = await services.sources.in_notebook(
@@ -100,7 +154,7 @@ async def list_in_notebook(
 
 
 @delete("/notebooks/{notebook_id:str}/sources/{source_id:str}")
-async def unlink(notebook_id: str, source_id: str, services: Services, user: User) -> None:
+async def unlink(notebook_id: PathText, source_id: PathText, services: Wired, user: Caller) -> None:
     """Take a source out of a notebook; the library keeps it."""
     await services.sources.unlink(
         user, NotebookId(path_id(notebook_id)), SourceId(path_id(source_id))
@@ -109,7 +163,7 @@ async def unlink(notebook_id: str, source_id: str, services: Services, user: Use
 
 @get("/sources")
 async def library(
-    services: Services, user: User, limit: Limit = 100, cursor: Cursor = None
+    services: Wired, user: Caller, limit: Limit = 100, cursor: Cursor = None
 ) -> ListBody[SourceOut]:
     """Your library."""
     page = await services.sources.library(user, limit=limit, after=cursor_id(cursor))
@@ -117,32 +171,32 @@ async def library(
 
 
 @get("/sources/{source_id:str}")
-async def read(source_id: str, services: Services, user: User) -> SourceOut:
+async def read(source_id: PathText, services: Wired, user: Caller) -> SourceOut:
     """One source."""
     return SourceOut.of(await services.sources.get(user, SourceId(path_id(source_id))))
 
 
 @delete("/sources/{source_id:str}")
-async def remove(source_id: str, services: Services, user: User) -> None:
+async def remove(source_id: PathText, services: Wired, user: Caller) -> None:
     """Delete a source with everything that was made from it."""
     await services.sources.delete(user, SourceId(path_id(source_id)))
 
 
 @post("/sources/{source_id:str}/retry", status_code=202)
-async def retry(source_id: str, services: Services, user: User) -> SourceOut:
+async def retry(source_id: PathText, services: Wired, user: Caller) -> SourceOut:
     """Read a failed source again."""
     return SourceOut.of(await services.sources.retry(user, SourceId(path_id(source_id))))
 
 
 @get("/sources/{source_id:str}/original")
-async def original(source_id: str, services: Services, user: User) -> Response[bytes]:
+async def original(source_id: PathText, services: Wired, user: Caller) -> Response[bytes]:
     """The file as it was uploaded, always as an attachment."""
     source, content = await services.sources.original(user, SourceId(path_id(source_id)))
     return Response(
         content,
         media_type=source.media_type,
         headers={
-            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(source.name)}",
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(source.name, safe='')}",
             "X-Content-Type-Options": "nosniff",
             "Content-Security-Policy": "sandbox",
         },
@@ -151,7 +205,7 @@ async def original(source_id: str, services: Services, user: User) -> Response[b
 
 @get("/sources/{source_id:str}/passages")
 async def passages(
-    source_id: str, services: Services, user: User, page: int | None = None
+    source_id: PathText, services: Wired, user: Caller, page: PageNumber = None
 ) -> list[PassageOut]:
     """What was read, page by page."""
     found = await services.sources.passages(user, SourceId(path_id(source_id)), page=page)
@@ -160,13 +214,15 @@ async def passages(
 
 @get("/sources/{source_id:str}/pages/{page:int}/image")
 async def page_image(
-    source_id: str, page: int, services: Services, user: User, width: int = 1200
+    source_id: PathText,
+    page: FromPath[int],
+    services: Wired,
+    user: Caller,
+    width: Annotated[int, QueryParameter(ge=100, le=3000, description="pixels")] = 1200,
 ) -> Response[bytes]:
     """A page of a PDF as PNG."""
-    if not 100 <= width <= 3000:
-        raise Rejected("width is 100 to 3000 pixels.")
     image = await services.sources.page_image(
-        user, SourceId(path_id(source_id)), page, width_px=width
+        user, SourceId(path_id(source_id)), _page(page), width_px=width
     )
     headers = {"Cache-Control": "private, max-age=3600", "X-Content-Type-Options": "nosniff"}
     return Response(image, media_type="image/png", headers=headers)
@@ -174,13 +230,24 @@ async def page_image(
 
 @get("/sources/{source_id:str}/pages/{page:int}/highlights")
 async def highlights(
-    source_id: str, page: int, start: int, end: int, services: Services, user: User
+    source_id: PathText,
+    page: FromPath[int],
+    start: Offset,
+    end: Offset,
+    services: Wired,
+    user: Caller,
 ) -> list[BoxOut]:
     """Where the code points [start, end) of a page's text stand on its image."""
     boxes = await services.sources.highlights(
-        user, SourceId(path_id(source_id)), page, start, end
+        user, SourceId(path_id(source_id)), _page(page), start, end
     )
     return [BoxOut(box.left, box.top, box.width, box.height) for box in boxes]
+
+
+def _page(number: int) -> int:
+    if not 1 <= number <= _MOST_PAGES:
+        raise NotFound("There is no such page.")
+    return number
 
 
 router = Router(

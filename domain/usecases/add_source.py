@@ -2,26 +2,44 @@
 
 import hashlib
 import io
+import unicodedata
 from dataclasses import dataclass
 from typing import BinaryIO
+from uuid import UUID
 
 from domain.account import User
-from domain.errors import NotFound, Rejected, TooLarge
+from domain.errors import BelegError, NotFound, Rejected, TooLarge
 from domain.ids import NotebookId, SourceId, new_id
 from domain.jobs import INGEST_SOURCE
 from domain.ports import BlobStore, Clock, Reader
 from domain.source import CaptureMode, Source, SourceKind, SourceStatus
-from domain.stores import UnitOfWork
+from domain.stores import Stores, UnitOfWork
 from domain.text_gate import clean
 
 _HEAD_BYTES = 4096
 _BLOCK_BYTES = 1 << 20
 _MAX_NAME = 300
+_JOINERS = "\u200c\u200d"
+_NEW, _KNOWN = "new", "known"
 _MEDIA_TYPES = {
     SourceKind.PDF: "application/pdf",
     SourceKind.TEXT: "text/plain",
     SourceKind.MARKDOWN: "text/markdown",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request that may come again."""
+
+    key: str
+    body_hash: bytes
+
+    @classmethod
+    def of(cls, key: str | None, *body: object) -> "_Request | None":
+        """None where the client gave no key."""
+        digest = hashlib.sha256(repr(("source", *body)).encode("utf-8", "replace")).digest()
+        return cls(key, digest) if key else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +53,7 @@ class AddSource:
     max_bytes: int
     max_sources_per_notebook: int
 
-    async def __call__(
+    async def __call__(  # noqa: PLR0913 - what a client may say about a file
         self,
         user: User,
         notebook_id: NotebookId,
@@ -43,7 +61,9 @@ class AddSource:
         name: str,
         *,
         title: str = "",
+        kind: SourceKind | None = None,
         capture_mode: CaptureMode = CaptureMode.TEXT,
+        idempotency_key: str | None = None,
     ) -> tuple[Source, bool]:
         """Keep `content`, link it and queue it.
 
@@ -51,12 +71,13 @@ class AddSource:
             content: the file, at its beginning; seekable.
             name: as the client calls it; decides nothing but Markdown or text.
             title: shown instead of the name.
+            kind: what it is where that is known; otherwise its first bytes tell.
 
         Returns:
             The source, and True where the library did not have it yet.
 
         Raises:
-            NotFound, Rejected, TooLarge, UnsupportedType.
+            NotFound, Rejected, TooLarge, UnsupportedType, Conflict.
         """
         await self._require_notebook(user, notebook_id)
         name = _clean_name(name)
@@ -68,23 +89,37 @@ class AddSource:
                 f"{name} has {size / 1e6:.1f} MB; {self.max_bytes / 1e6:.0f} MB is the limit."
             )
         content.seek(0)
-        kind = self.reader.kind_of(content.read(_HEAD_BYTES), name)
+        kind = kind or self.reader.kind_of(content.read(_HEAD_BYTES), name)
         content.seek(0)
         digest = _sha256(content)
         source = self._new(user, kind, name, title, digest, size, capture_mode)
         content.seek(0)
         await self.blobs.put(source.blob_key, content)
-        async with self.uow() as tx:
-            kept, is_new = await tx.sources.add(source)
-            await tx.notebooks.link(notebook_id, kept.id, most=self.max_sources_per_notebook)
-            if is_new:
-                await tx.jobs.enqueue(
-                    INGEST_SOURCE, f"{kept.id}:{kept.attempt}", source_id=str(kept.id)
-                )
+        request = _Request.of(idempotency_key, notebook_id, name, title, digest, capture_mode)
+        try:
+            async with self.uow() as tx:
+                first = await self._first_answer(tx, user, request)
+                if first:
+                    return first
+                kept, is_new = await tx.sources.add(source)
+                await tx.notebooks.link(notebook_id, kept.id, most=self.max_sources_per_notebook)
+                if is_new:
+                    await tx.jobs.enqueue(
+                        INGEST_SOURCE, f"{kept.id}:{kept.attempt}", source_id=str(kept.id)
+                    )
+                await self._remember(tx, user, request, kept, is_new=is_new)
+        except BelegError:
+            await self._drop_blob(source)
+            raise
         return kept, is_new
 
     async def link(
-        self, user: User, notebook_id: NotebookId, source_id: SourceId
+        self,
+        user: User,
+        notebook_id: NotebookId,
+        source_id: SourceId,
+        *,
+        idempotency_key: str | None = None,
     ) -> tuple[Source, bool]:
         """Link an entry of the library into a notebook.
 
@@ -92,12 +127,45 @@ class AddSource:
             NotFound: the notebook or the source is not that user's.
         """
         await self._require_notebook(user, notebook_id)
+        request = _Request.of(idempotency_key, notebook_id, source_id)
         async with self.uow() as tx:
+            first = await self._first_answer(tx, user, request)
+            if first:
+                return first
             source = await tx.sources.get(source_id, user.id)
             if source is None:
                 raise NotFound("There is no such source in your library.")
             await tx.notebooks.link(notebook_id, source_id, most=self.max_sources_per_notebook)
+            await self._remember(tx, user, request, source, is_new=False)
         return source, False
+
+    async def _first_answer(
+        self, tx: Stores, user: User, request: "_Request | None"
+    ) -> tuple[Source, bool] | None:
+        """What the first request with this key gave; None where this is the first."""
+        known = request and await tx.idempotency.recall(user.id, request.key, request.body_hash)
+        if not known:
+            return None
+        kept, _, outcome = known.partition(" ")
+        source = await tx.sources.get(SourceId(UUID(kept)), user.id)
+        if source is None:
+            raise NotFound("The source of this request was deleted.")
+        return source, outcome == _NEW
+
+    @staticmethod
+    async def _remember(
+        tx: Stores, user: User, request: "_Request | None", source: Source, *, is_new: bool
+    ) -> None:
+        if request:
+            outcome = f"{source.id} {_NEW if is_new else _KNOWN}"
+            await tx.idempotency.remember(user.id, request.key, request.body_hash, outcome)
+
+    async def _drop_blob(self, source: Source) -> None:
+        """Leave no file behind where no entry came of it."""
+        async with self.uow() as tx:
+            needed = await tx.sources.needs_blob(source.owner_id, source.sha256)
+        if not needed:
+            await self.blobs.delete(source.blob_key)
 
     async def _require_notebook(self, user: User, notebook_id: NotebookId) -> None:
         async with self.uow() as tx:
@@ -118,7 +186,7 @@ class AddSource:
             id=SourceId(new_id()),
             owner_id=user.id,
             kind=kind,
-            title=_clean_name(title) if title.strip() else name,
+            title=_one_line(title)[:_MAX_NAME] or name,
             name=name,
             sha256=digest,
             capture_mode=capture_mode,
@@ -147,5 +215,11 @@ def _sha256(content: BinaryIO) -> bytes:
 
 def _clean_name(name: str) -> str:
     """One line without path parts: what may be shown and sent as a file name."""
-    line = " ".join(clean(name).replace("\\", "/").rsplit("/", 1)[-1].split())
-    return line[:_MAX_NAME] or "untitled"
+    line = _one_line(name.replace("\\", "/").rsplit("/", 1)[-1])
+    return line[:_MAX_NAME] if line.strip(". ") else "untitled"
+
+
+def _one_line(text: str) -> str:
+    """One line that reads in the order it is stored: no controls, none of direction either."""
+    line = " ".join(clean(text).split())
+    return "".join(c for c in line if c in _JOINERS or unicodedata.category(c) != "Cf").strip()

@@ -65,7 +65,7 @@ class ManageAccounts:
             NotSignedIn: they do not belong together; which of the two is wrong is not said.
         """
         async with self.uow() as tx:
-            found = await tx.accounts.by_email(email.strip().lower())
+            found = await tx.accounts.by_email(_plain(email))
         user, hashed = found or (None, None)
         # An unknown address takes as long as a wrong password.
         right = await asyncio.to_thread(self.hasher.verify, hashed, password)
@@ -142,10 +142,14 @@ class ManageAccounts:
 
 
 def _address(email: str) -> str:
-    address = clean(email).strip().lower()
+    address = _plain(email)
     if not _EMAIL.fullmatch(address):
         raise Rejected("This is no e-mail address.")
     return address
+
+
+def _plain(email: str) -> str:
+    return clean(email).strip().lower()
 
 
 def _check_password(password: str) -> None:

@@ -1,5 +1,6 @@
 """Create, list, change and delete notebooks."""
 
+import re
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from domain.stores import Page, UnitOfWork
 from domain.text_gate import clean
 
 _MAX_TITLE = 300
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class ManageNotebooks:
     async def create(self, user: User, title: str, language: str = "") -> Notebook:
         """A new, empty notebook."""
         async with self.uow() as tx:
-            return await tx.notebooks.add(user.id, _title(title), language)
+            return await tx.notebooks.add(user.id, _title(title), _language(language))
 
     async def get(self, user: User, notebook_id: NotebookId) -> Notebook:
         """One notebook.
@@ -53,7 +55,9 @@ class ManageNotebooks:
         await self.get(user, notebook_id)
         async with self.uow() as tx:
             await tx.notebooks.change(
-                notebook_id, title=None if title is None else _title(title), language=language
+                notebook_id,
+                title=None if title is None else _title(title),
+                language=None if language is None else _language(language),
             )
         return await self.get(user, notebook_id)
 
@@ -62,6 +66,12 @@ class ManageNotebooks:
         await self.get(user, notebook_id)
         async with self.uow() as tx:
             await tx.notebooks.delete(notebook_id)
+
+
+def _language(tag: str) -> str:
+    if tag and not _LANGUAGE.fullmatch(tag):
+        raise Rejected("language is a tag such as de or en, or nothing.")
+    return tag
 
 
 def _title(title: str) -> str:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from domain.account import User
 from domain.errors import Rejected
-from domain.ledger import UsageGroup, UsageRow
+from domain.ledger import CallTotal, UsageGroup, UsageRow
 from domain.stores import Page, UnitOfWork
 
 GROUPS = ("day", "kind", "model", "notebook")
@@ -15,7 +15,7 @@ GROUPS = ("day", "kind", "model", "notebook")
 
 @dataclass(frozen=True, slots=True)
 class ReadUsage:
-    """A user's own part of the ledger."""
+    """A user's own part of the ledger; sums over everybody's."""
 
     uow: UnitOfWork
 
@@ -38,3 +38,8 @@ class ReadUsage:
             raise Rejected(f"group_by takes any of {', '.join(GROUPS)}, separated by commas.")
         async with self.uow() as tx:
             return await tx.ledger.grouped(user.id, start=start, end=end, by=by)
+
+    async def totals(self) -> list[CallTotal]:
+        """What all calls used, without saying whose they were."""
+        async with self.uow() as tx:
+            return await tx.ledger.totals()

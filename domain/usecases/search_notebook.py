@@ -1,11 +1,14 @@
 """Search a notebook without asking a model to answer."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from domain.account import User
 from domain.embedding_set import EmbeddingSet
-from domain.errors import NotFound, Rejected
+from domain.errors import Conflict, NotFound, Rejected
 from domain.ids import NotebookId, SourceId
 from domain.language import detect_question
 from domain.metering import MeteredEmbedder, Payer
@@ -17,6 +20,16 @@ from domain.text_gate import clean
 
 _MAX_QUERY = 8000
 _MAX_K = 100
+_TRIES, _PAUSE_S = 150, 0.2
+"""How often and how long a repeated request waits for the first one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request that may come again."""
+
+    key: str
+    body_hash: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +50,33 @@ class SearchNotebook:
         k: int | None = None,
         source_ids: Sequence[SourceId] | None = None,
         mode: RetrievalMode | None = None,
+        idempotency_key: str | None = None,
     ) -> list[Hit]:
         """Best first. One embedding call, or none where there is nothing to search.
 
         Raises:
-            NotFound, Rejected, OutOfCredit, ModelError.
+            NotFound, Rejected, Conflict, OutOfCredit, ModelError.
         """
+        text = await self._checked(user, notebook_id, query, k)
+        settings = replace(self.settings, k=k or self.settings.k, mode=mode or self.settings.mode)
+        scope = Scope(notebook_id, source_ids)
+        if not idempotency_key:
+            return await self._search(user, scope, text, settings, None)
+        asked = ("search", notebook_id, query, k, source_ids, mode)
+        request = _Request(
+            idempotency_key, hashlib.sha256(repr(asked).encode("utf-8", "replace")).digest()
+        )
+        first = await self._first_answer(user, request)
+        if first is not None:
+            return first
+        try:
+            return await self._search(user, scope, text, settings, request)
+        except BaseException:
+            async with self.uow() as tx:
+                await tx.idempotency.forget(user.id, request.key)
+            raise
+
+    async def _checked(self, user: User, notebook_id: NotebookId, query: str, k: int | None) -> str:
         text = clean(query).strip()
         async with self.uow() as tx:
             if await tx.notebooks.get(notebook_id, user.id) is None:
@@ -51,17 +85,47 @@ class SearchNotebook:
                 raise Rejected(f"A query has 1 to {_MAX_QUERY:,} characters.")
             if k is not None and not 1 <= k <= _MAX_K:
                 raise Rejected(f"k is 1 to {_MAX_K}.")
-            if not await tx.notebooks.has_ready(notebook_id, source_ids, None):
-                return []
-        settings = replace(self.settings, k=k or self.settings.k, mode=mode or self.settings.mode)
+        return text
+
+    async def _first_answer(self, user: User, request: "_Request") -> list[Hit] | None:
+        """What the first request with this key found; None where this is the first."""
+        for _ in range(_TRIES):
+            async with self.uow() as tx:
+                known = await tx.idempotency.recall(user.id, request.key, request.body_hash)
+                if known is None:
+                    await tx.idempotency.remember(user.id, request.key, request.body_hash, "")
+                    return None
+            if known:
+                return msgspec.json.decode(known, type=list[Hit])
+            await self.embedder.clock.sleep(_PAUSE_S)
+        raise Conflict("The first request with this key is still at work. Ask again in a moment.")
+
+    async def _search(
+        self,
+        user: User,
+        scope: Scope,
+        text: str,
+        settings: RetrievalSettings,
+        request: "_Request | None",
+    ) -> list[Hit]:
         hits: list[Hit] = []
+
+        async def remember(tx: Stores) -> None:
+            if request:
+                found = msgspec.json.encode(hits).decode()
+                await tx.idempotency.remember(user.id, request.key, request.body_hash, found)
+
+        async with self.uow() as tx:
+            if not await tx.notebooks.has_ready(scope.notebook_id, scope.source_ids, None):
+                await remember(tx)
+                return hits
 
         async def search(tx: Stores, embedded: Embedded) -> None:
             language = detect_question(text)
-            languages = await tx.notebooks.languages(notebook_id)
+            languages = await tx.notebooks.languages(scope.notebook_id)
             hits.extend(
                 await tx.index.search(
-                    Scope(notebook_id, source_ids),
+                    scope,
                     self.embedding_set.id,
                     embedded.vectors[0],
                     question_terms(text, language, languages),
@@ -69,6 +133,8 @@ class SearchNotebook:
                 )
             )
 
-        payer = Payer(user.id, notebook_id=notebook_id)
+            await remember(tx)
+
+        payer = Payer(user.id, notebook_id=scope.notebook_id)
         await self.embedder.embed([text], "question", payer, after=search)
         return hits

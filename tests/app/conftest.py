@@ -1,0 +1,141 @@
+"""The whole app in the test's own process, over a real database and the test provider."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from litestar import Litestar
+
+from app.asgi import create_app
+from app.services import Services
+from app.settings import read_settings
+from domain.ids import SourceId
+from tests.provider import Provider
+
+PASSWORD = "a good password"
+
+
+class Beleg:
+    """A running app, and clients of it."""
+
+    def __init__(self, app: Litestar, provider: Provider, stack: AsyncExitStack) -> None:
+        self.app = app
+        self.provider = provider
+        self._stack = stack
+
+    @property
+    def services(self) -> Services:
+        services: Services = self.app.state.services
+        return services
+
+    async def client(self, peer: str = "127.0.0.1", **headers: str) -> httpx.AsyncClient:
+        """A client that is nobody yet."""
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False, client=(peer, 50000))
+        client = httpx.AsyncClient(
+            transport=transport, base_url="http://beleg.test/api/v1", headers=headers
+        )
+        return await self._stack.enter_async_context(client)
+
+    async def user(self) -> httpx.AsyncClient:
+        """A client with an account of its own."""
+        client = await self.client()
+        email = f"{secrets.token_hex(6)}@example.org"
+        response = await client.post("/accounts", json={"email": email, "password": PASSWORD})
+        assert response.status_code == 201
+        client.headers["Authorization"] = f"Bearer {response.json()['token']}"
+        return client
+
+    async def notebook(self, client: httpx.AsyncClient, title: str = "Bridges") -> str:
+        response = await client.post("/notebooks", json={"title": title})
+        return str(response.json()["id"])
+
+    async def text(
+        self, client: httpx.AsyncClient, notebook: str, text: str, title: str = "Bridge"
+    ) -> str:
+        """A text source, read by the worker's own use-case."""
+        response = await client.post(
+            f"/notebooks/{notebook}/sources", json={"title": title, "text": text}
+        )
+        assert response.status_code == 202, response.text
+        source = str(response.json()["id"])
+        await self.read(source)
+        return source
+
+    async def read(self, source: str) -> None:
+        await self.services.ingest_source(SourceId(UUID(source)))
+
+
+Start = Callable[..., Awaitable[Beleg]]
+
+
+@pytest.fixture
+async def start(database_url: str, tmp_path: Path) -> AsyncIterator[Start]:
+    """Starts the app with the given environment."""
+    async with AsyncExitStack() as stack:
+        provider = stack.enter_context(Provider())
+
+        async def begin(**environment: str) -> Beleg:
+            settings = read_settings(
+                {
+                    "DATABASE_URL": database_url,
+                    "BELEG_DATA": str(tmp_path),
+                    "INFERENCE_BASE_URL": provider.url,
+                    "INFERENCE_API_KEY": "test",
+                    "LLM_MODEL": "glm-5.3-flash",
+                    "EMBEDDING_MODEL": "qwen3-embedding-4b",
+                    "EMBEDDING_DIMENSION": "64",
+                    **environment,
+                }
+            )
+            app = create_app(settings)
+            await stack.enter_async_context(_running(app))
+            return Beleg(app, provider, stack)
+
+        yield begin
+
+
+@asynccontextmanager
+async def _running(app: Litestar) -> AsyncIterator[None]:
+    """The app's lifespan in one task from start to end, which fixtures are not."""
+    started, stop = asyncio.Event(), asyncio.Event()
+
+    async def live() -> None:
+        async with app.lifespan():
+            started.set()
+            await stop.wait()
+
+    task = asyncio.create_task(live())
+    starting = asyncio.create_task(started.wait())
+    await asyncio.wait([task, starting], return_when=asyncio.FIRST_COMPLETED)
+    starting.cancel()
+    if task.done():
+        await task
+    try:
+        yield
+    finally:
+        stop.set()
+        await task
+
+
+@pytest.fixture
+async def beleg(start: Start) -> Beleg:
+    """The app as it is by default."""
+    return await start()
+
+
+def problem(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
+    """The problem object of an answer that must be one."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    body: dict[str, Any] = response.json()
+    assert body.keys() == {"type", "title", "status", "detail", "code"}
+    assert body["status"] == status
+    assert body["code"] == code
+    assert body["detail"]
+    return body

@@ -40,6 +40,7 @@ class EventLog:
         self._news = live.nudge
         self._lock = asyncio.Lock()
         self._closing = asyncio.Event()
+        self._first = asyncio.Event()
 
     def add(self, piece: str | Citation) -> None:
         """Queue a piece of text or a citation; texts in a row become one event."""
@@ -58,23 +59,34 @@ class EventLog:
 
     async def run(self) -> None:
         """Commit what comes, and renew the lease, until `close`."""
-        while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_RENEW_S):
-                    await self._news.wait()
-            self._news.clear()
-            if self._closing.is_set():
-                return
-            # A database that is away for a moment costs nothing: the pieces wait here.
-            with suppress(Unavailable):
-                await self._flush()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_FLUSH_S):
-                    await self._closing.wait()
+        try:
+            while True:
+                await _set_within(self._news, _RENEW_S)
+                self._news.clear()
+                if self._closing.is_set():
+                    return
+                # A database that is away for a moment costs nothing: the pieces wait here.
+                with suppress(Unavailable):
+                    await self._flush()
+                if self._next_id > 1:
+                    self._first.set()
+                await _set_within(self._closing, _FLUSH_S)
+        finally:
+            self._first.set()
+
+    async def first_shown(self) -> None:
+        """Return once the first piece was committed, or could not be, while `run` runs.
+
+        A model that sends faster than that would else be read first and shown afterwards.
+        """
+        if self._next_id > 1:
+            await self._first.wait()
 
     def close(self) -> None:
-        """Have `run` return, after the commit it is in: a commit that is cancelled costs the
-        connection it is on."""
+        """Have `run` return, after the commit it is in.
+
+        Cancelling that would cost the connection it is on.
+        """
         self._closing.set()
         self._news.set()
 
@@ -116,3 +128,10 @@ class EventLog:
                 self._live.stop.set()
             if stop is not None:
                 self._live.publish(events)
+
+
+async def _set_within(event: asyncio.Event, seconds: float) -> None:
+    """Wait for `event`, so long at most."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 from uuid import UUID
@@ -170,46 +171,32 @@ class PostgresAnswers(Store):
         )
 
     async def keep_retrieved(self, answer_id: AnswerId, hits: Sequence[Hit]) -> None:
-        await self._copy(
-            "answer_passages",
-            (
-                *("answer_id", "rank", "chunk_id", "source_id", "version_id", "source_title"),
-                *("passage", "page", "start_at", "language", "text", "similarity", "score"),
-            ),
-            [
-                (
-                    *(answer_id, hit.rank, hit.chunk_id, hit.source_id, hit.version_id),
-                    *(hit.source_title, hit.passage, hit.page, hit.start, hit.language, hit.text),
-                    *(hit.similarity, hit.score),
-                )
-                for hit in hits
-            ],
+        rows = [{**asdict(hit), "answer_id": answer_id, "start_at": hit.start} for hit in hits]
+        await self._run(
+            "insert into answer_passages select * from"
+            " jsonb_populate_recordset(cast(null as answer_passages), cast(:rows as jsonb))",
+            rows=msgspec.json.encode(rows).decode(),
         )
 
     async def append(
         self, answer_id: AnswerId, events: Sequence[AnswerEvent], lease_until: datetime
     ) -> bool | None:
         row = await self._one(
-            "update answers set lease_until = :lease_until where id = :id and status = 'streaming'"
-            " returning stop_requested",
+            "with held as (update answers set lease_until = :lease_until where id = :id"
+            " and status = 'streaming' returning id, stop_requested),"
+            " written as (insert into answer_events (answer_id, id, event, data)"
+            " select held.id, e.* from held, unnest(cast(:ids as int[]), cast(:events as text[]),"
+            " cast(:data as jsonb[])) as e on conflict do nothing)"
+            " select stop_requested, case when cardinality(cast(:ids as int[])) > 0"
+            " then pg_notify(:channel, cast(id as text)) end from held",
             lease_until=lease_until,
             id=answer_id,
+            ids=[event.id for event in events],
+            events=[event.kind.value for event in events],
+            data=[msgspec.json.encode(event.data).decode() for event in events],
+            channel=ANSWER_APPENDED,
         )
-        if row is None:
-            return None
-        if events:
-            await self._run(
-                "with written as (insert into answer_events (answer_id, id, event, data)"
-                " select :answer_id, * from unnest(cast(:ids as int[]), cast(:events as text[]),"
-                " cast(:data as jsonb[])) on conflict do nothing)"
-                " select pg_notify(:channel, cast(:answer_id as text))",
-                answer_id=answer_id,
-                ids=[event.id for event in events],
-                events=[event.kind.value for event in events],
-                data=[msgspec.json.encode(event.data).decode() for event in events],
-                channel=ANSWER_APPENDED,
-            )
-        return bool(row.stop_requested)
+        return bool(row.stop_requested) if row else None
 
     async def finish(self, answer: Answer) -> None:
         await self._run(

@@ -259,6 +259,7 @@ class AnswerQuestion:
                 else:
                     run.received += len(event.text.encode())
                     run.show(run.writer.feed(event.text))
+                    await run.log.first_shown()
 
     async def _finish(self, run: _Run, status: AnswerStatus, problem: Problem | None) -> None:
         """Write text, citations, bill and last event in one transaction; then show the event."""

@@ -50,7 +50,7 @@ def integrity(content: bytes) -> str:
 def _fetch() -> None:
     npm = Path(sysconfig.get_path("scripts")) / "npm"
     with tempfile.TemporaryDirectory() as folder:
-        command = [npm, "pack", PACKAGE, "--silent", "--pack-destination", folder]
+        command = [str(npm), "pack", PACKAGE, "--silent", "--pack-destination", folder]
         try:
             result = subprocess.run(
                 command, cwd=folder, capture_output=True, text=True, timeout=120, check=False

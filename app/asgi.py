@@ -11,7 +11,7 @@ from litestar.exceptions import HTTPException
 
 from app import openapi
 from app.bootstrap import services
-from app.errors import on_beleg_error, on_http_error, on_unexpected
+from app.errors import on_beleg_error, on_deep_nesting, on_http_error, on_unexpected
 from app.log import set_up_logs
 from app.metrics import RequestMetrics
 from app.periodic import reaping
@@ -69,6 +69,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
         exception_handlers={
             BelegError: on_beleg_error,
             HTTPException: on_http_error,
+            RecursionError: on_deep_nesting,
             Exception: on_unexpected,
         },
         openapi_config=openapi.CONFIG,

@@ -100,6 +100,12 @@ def on_http_error(request: AnyRequest, error: HTTPException) -> Response[Any]:
     return _respond(request, code, detail, status, error.headers or {})
 
 
+def on_deep_nesting(request: AnyRequest, error: RecursionError) -> Response[Any]:
+    """Nothing of ours recurses as deep as a hostile JSON body does."""
+    log.warning("nested_too_deeply", path=request.url.path, reason=str(error))
+    return _respond(request, "invalid_request", "The body is nested too deeply.", 400, {})
+
+
 def on_unexpected(request: AnyRequest, error: Exception) -> Response[Any]:
     """A mistake of ours: logged whole, told in general."""
     log.error("unexpected_error", path=request.url.path, exc_info=error)

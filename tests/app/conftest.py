@@ -10,15 +10,15 @@ from uuid import UUID
 
 import httpx
 import pytest
+import pytest_asyncio
 from litestar import Litestar
 
 from app.asgi import create_app
 from app.services import Services
 from app.settings import read_settings
 from domain.ids import SourceId
+from tests.conftest import migrated_database
 from tests.provider import Provider
-
-PASSWORD = "a good password"
 
 
 class Beleg:
@@ -36,20 +36,21 @@ class Beleg:
 
     async def client(self, peer: str = "127.0.0.1", **headers: str) -> httpx.AsyncClient:
         """A client that is nobody yet."""
-        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False, client=(peer, 50000))
+        app: Any = self.app  # httpx and Litestar describe ASGI in different types
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=(peer, 50000))
         client = httpx.AsyncClient(
             transport=transport, base_url="http://beleg.test/api/v1", headers=headers
         )
         return await self._stack.enter_async_context(client)
 
     async def user(self) -> httpx.AsyncClient:
-        """A client with an account of its own."""
-        client = await self.client()
-        email = f"{secrets.token_hex(6)}@example.org"
-        response = await client.post("/accounts", json={"email": email, "password": PASSWORD})
-        assert response.status_code == 201
-        client.headers["Authorization"] = f"Bearer {response.json()['token']}"
-        return client
+        """A client with an account of its own; without a password, for hashing one is slow."""
+        accounts = self.services.accounts
+        async with accounts.uow() as tx:
+            email = f"{secrets.token_hex(6)}@example.org"
+            user = await tx.accounts.add(email, None, accounts.sign_up_credit)
+        _, token = await accounts.add_token(user, "test")
+        return await self.client(Authorization=f"Bearer {token}")
 
     async def notebook(self, client: httpx.AsyncClient, title: str = "Bridges") -> str:
         response = await client.post("/notebooks", json={"title": title})
@@ -72,32 +73,6 @@ class Beleg:
 
 
 Start = Callable[..., Awaitable[Beleg]]
-
-
-@pytest.fixture
-async def start(database_url: str, tmp_path: Path) -> AsyncIterator[Start]:
-    """Starts the app with the given environment."""
-    async with AsyncExitStack() as stack:
-        provider = stack.enter_context(Provider())
-
-        async def begin(**environment: str) -> Beleg:
-            settings = read_settings(
-                {
-                    "DATABASE_URL": database_url,
-                    "BELEG_DATA": str(tmp_path),
-                    "INFERENCE_BASE_URL": provider.url,
-                    "INFERENCE_API_KEY": "test",
-                    "LLM_MODEL": "glm-5.3-flash",
-                    "EMBEDDING_MODEL": "qwen3-embedding-4b",
-                    "EMBEDDING_DIMENSION": "64",
-                    **environment,
-                }
-            )
-            app = create_app(settings)
-            await stack.enter_async_context(_running(app))
-            return Beleg(app, provider, stack)
-
-        yield begin
 
 
 @asynccontextmanager
@@ -123,10 +98,51 @@ async def _running(app: Litestar) -> AsyncIterator[None]:
         await task
 
 
+@asynccontextmanager
+async def _starting(postgres: str, data: Path) -> AsyncIterator[Start]:
+    """Starts apps over one new database and one test provider."""
+    async with AsyncExitStack() as stack:
+        url = stack.enter_context(migrated_database(postgres))
+        provider = stack.enter_context(Provider())
+
+        async def begin(**environment: str) -> Beleg:
+            settings = read_settings(
+                {
+                    "DATABASE_URL": url,
+                    "BELEG_DATA": str(data),
+                    "INFERENCE_BASE_URL": provider.url,
+                    "INFERENCE_API_KEY": "test",
+                    "LLM_MODEL": "glm-5.3-flash",
+                    "EMBEDDING_MODEL": "qwen3-embedding-4b",
+                    "EMBEDDING_DIMENSION": "64",
+                    **environment,
+                }
+            )
+            app = create_app(settings)
+            await stack.enter_async_context(_running(app))
+            return Beleg(app, provider, stack)
+
+        yield begin
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def start(postgres: str, tmp_path: Path) -> AsyncIterator[Start]:
+    """Starts an app of the test's own, with the given environment."""
+    async with _starting(postgres, tmp_path) as begin:
+        yield begin
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def _shared(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Beleg]:
+    async with _starting(postgres, tmp_path_factory.mktemp("beleg")) as begin:
+        yield await begin()
+
+
 @pytest.fixture
-async def beleg(start: Start) -> Beleg:
-    """The app as it is by default."""
-    return await start()
+def beleg(_shared: Beleg) -> Beleg:
+    """The app as it is by default, one for all tests: each takes users of its own."""
+    _shared.provider.reset()
+    return _shared
 
 
 def problem(response: httpx.Response, status: int, code: str) -> dict[str, Any]:

@@ -1,0 +1,170 @@
+"""Accounts, tokens and sessions through the JSON API."""
+
+import statistics
+import time
+
+import httpx
+import pytest
+
+from app.security import COOKIE, CSRF_HEADER, csrf_token
+from tests.app.conftest import Beleg, Start, problem
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+PASSWORD = "a good password"
+
+
+async def _sign_up(client: httpx.AsyncClient, email: str) -> str:
+    response = await client.post("/accounts", json={"email": email, "password": PASSWORD})
+    assert response.status_code == 201
+    assert response.json()["user"]["email"] == email.lower()
+    return str(response.json()["token"])
+
+
+async def test_the_first_account_is_the_admin_and_gets_a_token(start: Start) -> None:
+    beleg = await start()
+    nobody = await beleg.client()
+    tokens = [await _sign_up(nobody, email) for email in ("One@example.org", "two@example.org")]
+    for token, is_admin in zip(tokens, (True, False), strict=True):
+        me = await nobody.get("/me", headers={"Authorization": f"Bearer {token}"})
+        assert (me.status_code, me.json()["is_admin"]) == (200, is_admin)
+    taken = {"email": " ONE@example.org", "password": PASSWORD}
+    problem(await nobody.post("/accounts", json=taken), 409, "conflict")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"email": "no address", "password": PASSWORD},
+        {"email": "a@b@c", "password": PASSWORD},
+        {"email": "\u0000", "password": PASSWORD},
+        {"email": "a" * 70 + "@example.org", "password": PASSWORD},
+        {"email": "short@example.org", "password": "1234567"},
+        {"email": "long@example.org", "password": "a" * 1025},
+        {"email": "none@example.org"},
+        {"email": None, "password": PASSWORD},
+    ],
+)
+async def test_an_account_that_cannot_be_is_refused(beleg: Beleg, body: object) -> None:
+    nobody = await beleg.client()
+    problem(await nobody.post("/accounts", json=body), 400, "invalid_request")
+
+
+async def test_sign_up_may_be_closed(start: Start) -> None:
+    beleg = await start(SIGN_UP="closed")
+    nobody = await beleg.client()
+    body = {"email": "a@example.org", "password": PASSWORD}
+    problem(await nobody.post("/accounts", json=body), 403, "forbidden")
+
+
+async def test_a_password_gives_a_token_and_a_wrong_one_none(beleg: Beleg) -> None:
+    nobody = await beleg.client()
+    await _sign_up(nobody, "token@example.org")
+    right = {"email": "Token@Example.org ", "password": PASSWORD, "name": "laptop"}
+    made = await nobody.post("/tokens", json=right)
+    assert made.status_code == 201
+    assert made.json().keys() == {"token", "id"}
+    for wrong in (
+        {**right, "password": "wrong"},
+        {**right, "email": "nobody@example.org"},
+        {**right, "email": "\u0000"},
+        {**right, "password": "\u0000" * 9000},
+        {"email": "token@example.org"},
+        {"name": "only"},
+        {},
+    ):
+        problem(await nobody.post("/tokens", json=wrong), 401, "not_signed_in")
+
+
+async def test_an_unknown_address_takes_as_long_as_a_wrong_password(beleg: Beleg) -> None:
+    nobody = await beleg.client()
+    await _sign_up(nobody, "slow@example.org")
+
+    async def seconds(email: str) -> float:
+        begun = time.process_time()
+        await nobody.post("/tokens", json={"email": email, "password": "wrong"})
+        return time.process_time() - begun
+
+    known = statistics.median([await seconds("slow@example.org") for _ in range(3)])
+    unknown = statistics.median([await seconds("unknown@example.org") for _ in range(3)])
+    assert unknown > known / 3
+
+
+async def test_tokens_are_listed_without_secrets_and_revoked_at_once(beleg: Beleg) -> None:
+    client = await beleg.user()
+    made = (await client.post("/tokens", json={"name": " new \n one"})).json()
+    listed = (await client.get("/tokens")).json()["items"]
+    assert [item["name"] for item in listed] == ["test", "new one"]
+    assert all(item.keys() == {"id", "name", "created_at"} for item in listed)
+    other = await beleg.client(Authorization=f"Bearer {made['token']}")
+    assert (await other.get("/me")).status_code == 200
+    assert (await client.delete(f"/tokens/{made['id']}")).status_code == 204
+    problem(await other.get("/me"), 401, "not_signed_in")
+    problem(await client.delete(f"/tokens/{made['id']}"), 404, "not_found")
+
+
+async def _session(beleg: Beleg, client: httpx.AsyncClient) -> str:
+    """A session of that client's user."""
+    token = client.headers["authorization"].removeprefix("Bearer ")
+    user = await beleg.services.accounts.by_token(token)
+    assert user is not None
+    return await beleg.services.accounts.open_session(user)
+
+
+async def test_a_session_reads_and_changes_things_with_its_csrf_header(beleg: Beleg) -> None:
+    client = await beleg.user()
+    secret = await _session(beleg, client)
+    browser = await beleg.client(Cookie=f"{COOKIE}={secret}")
+    assert (await browser.get("/me")).json() == (await client.get("/me")).json()
+    body = {"title": "Bridges"}
+    for header in ({}, {CSRF_HEADER: "wrong"}, {CSRF_HEADER: csrf_token("another")}):
+        problem(await browser.post("/notebooks", json=body, headers=header), 403, "forbidden")
+    right = {CSRF_HEADER: csrf_token(secret)}
+    assert (await browser.post("/notebooks", json=body, headers=right)).status_code == 201
+    made = await browser.post("/tokens", json={"name": "cli"}, headers=right)
+    assert made.status_code == 201
+    await beleg.services.accounts.close_session(secret)
+    problem(await browser.get("/me"), 401, "not_signed_in")
+
+
+async def test_a_bad_token_is_not_mended_by_a_good_session(beleg: Beleg) -> None:
+    secret = await _session(beleg, await beleg.user())
+    both = await beleg.client(Cookie=f"{COOKIE}={secret}", Authorization="Bearer wrong")
+    problem(await both.get("/me"), 401, "not_signed_in")
+
+
+async def test_the_api_never_signs_anybody_in_by_itself(start: Start) -> None:
+    beleg = await start(BELEG_LOCAL="1")
+    nobody = await beleg.client(Host="127.0.0.1:8000")
+    for path in ("/me", "/notebooks", "/sources", "/usage"):
+        problem(await nobody.get(path), 401, "not_signed_in")
+    body = {"title": "Bridges"}
+    problem(await nobody.post("/notebooks", json=body), 401, "not_signed_in")
+    problem(await nobody.post("/tokens", json={"name": "x"}), 401, "not_signed_in")
+    # The account of the person at the machine has no password to guess.
+    body = {"email": "local@localhost", "password": ""}
+    problem(await nobody.post("/tokens", json=body), 401, "not_signed_in")
+
+
+async def test_the_person_at_the_machine_is_the_admin_whoever_signs_up(start: Start) -> None:
+    beleg = await start(BELEG_LOCAL="1")
+    nobody = await beleg.client()
+    token = await _sign_up(nobody, "guest@example.org")
+    me = await nobody.get("/me", headers={"Authorization": f"Bearer {token}"})
+    assert me.json()["is_admin"] is False
+
+
+async def test_the_page_signs_in_the_person_at_the_machine_alone(start: Start) -> None:
+    beleg = await start(BELEG_LOCAL="1")
+    html = {"Accept": "text/html"}
+    for peer, host, forwarded, welcome in (
+        ("127.0.0.1", "127.0.0.1:8000", {}, True),
+        ("::1", "[::1]:8000", {}, True),
+        ("127.0.0.1", "beleg.example", {}, False),
+        ("192.168.1.5", "127.0.0.1:8000", {}, False),
+        ("127.0.0.1", "127.0.0.1:8000", {"X-Forwarded-For": "8.8.8.8"}, False),
+    ):
+        browser = await beleg.client(peer, Host=host, **forwarded)
+        response = await browser.get("http://beleg.test/", headers=html)
+        assert (COOKIE in response.headers.get("set-cookie", "")) is welcome, (peer, host)
+        assert response.status_code in ({200} if welcome else {200, 303})

@@ -8,7 +8,7 @@ import stop_words
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 _WORD = re.compile(r"[^\W\d_]+")
-_SAMPLE = 1_500
+_SAMPLE = 500
 """Code points of each of the three samples that are looked at."""
 _LEAST_LETTERS = 3
 _TWO_LETTERS = 2

@@ -51,7 +51,7 @@ class Settings:
     llm_timeout_s: float
     """Seconds a whole answer may take."""
     embedding_batch_items: int
-    """Texts that one embedding request may carry."""
+    """Texts that one embedding request may carry; few, since a kill loses what is in flight."""
     embedding_timeout_s: float
     """Seconds an embedding request may take."""
     llm_reasoning_effort: str | None
@@ -114,7 +114,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         llm_first_token_timeout_s=read.seconds("LLM_FIRST_TOKEN_TIMEOUT_S", 60),
         llm_between_tokens_timeout_s=read.seconds("LLM_BETWEEN_TOKENS_TIMEOUT_S", 30),
         llm_timeout_s=read.seconds("LLM_TIMEOUT_S", 300),
-        embedding_batch_items=read.integer("EMBEDDING_BATCH_ITEMS", 64, 1, 2048),
+        embedding_batch_items=read.integer("EMBEDDING_BATCH_ITEMS", 16, 1, 2048),
         embedding_timeout_s=read.seconds("EMBEDDING_TIMEOUT_S", 60),
         llm_reasoning_effort=read.text("LLM_REASONING_EFFORT") or None,
         prices_file=Path(environment["PRICES_FILE"]) if environment.get("PRICES_FILE") else None,

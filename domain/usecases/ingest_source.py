@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -32,6 +32,7 @@ _MAX_TRIES = 8
 _MAX_CRASHES = 25
 """Runs of a source in all: more, and reading it is what ends the process."""
 _PARALLEL_CALLS = 4
+"""Embedding calls in flight at once, of all sources: what a kill can cost."""
 _ENDS_THE_PROCESS = Problem(
     "unreadable", "Reading this file ended the reading process again and again."
 )
@@ -71,6 +72,8 @@ class IngestSource:
     embedder: MeteredEmbedder
     embedding_set: EmbeddingSet
     settings: IngestSettings
+    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_PARALLEL_CALLS))
+    """Held from a call's intent until its result is committed."""
 
     async def __call__(self, source_id: SourceId) -> None:
         """Run one attempt; what earlier attempts paid for is used again.
@@ -139,10 +142,14 @@ class IngestSource:
 
         content = await self.blobs.get(source.blob_key)
         reading = await self.reader.read(content, source.kind, on_page=on_page)
-        if reading.words > self.settings.max_words:
+        return await asyncio.to_thread(self._judged, reading)
+
+    def _judged(self, reading: Reading) -> Reading:
+        words = reading.words
+        if words > self.settings.max_words:
             raise TooLarge(
-                f"This source has {reading.words:,} words; {self.settings.max_words:,} is the"
-                " limit. Split it into several files."
+                f"This source has {words:,} words; {self.settings.max_words:,} is the limit."
+                " Split it into several files."
             )
         passages = tuple(replace(p, language=detect(p.text)) for p in reading.passages)
         return replace(reading, passages=passages)
@@ -162,7 +169,6 @@ class IngestSource:
         missing = [n for n, vectors in enumerate(found) if vectors is None]
         await self._show(source, self._progress(batches, found))
         payer = Payer(source.owner_id, source_id=source.id)
-        gate = asyncio.Semaphore(_PARALLEL_CALLS)
         failed: list[Exception] = []
 
         async def before(tx: Stores) -> None:
@@ -178,7 +184,7 @@ class IngestSource:
                     source.id, source.attempt, self._progress(batches, found)
                 )
 
-            async with gate:
+            async with self.gate:
                 if failed:
                     return
                 try:

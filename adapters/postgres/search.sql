@@ -110,7 +110,9 @@ ranked as materialized (
     limit :k
 )
 select c.id as chunk_id, scope.source_id, ranked.version_id, scope.title as source_title,
-    c.passage, c.page, c.start_at, c.language, c.text, ranked.similarity, ranked.score
+    c.passage, c.page, c.start_at, c.language, c.text,
+    cast(ranked.similarity as real) as similarity, -- as answers keep it
+    ranked.score
 from ranked
 join scope using (version_id)
 join chunks c using (version_id, ordinal)

@@ -5,6 +5,7 @@ only what it runs.
 """
 # ruff: noqa: PLC0415
 
+import gc
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -113,7 +114,10 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
             chat=await _chat(settings, stack),
             prices=load_prices(settings.prices_file),
         )
-        yield wire(ports, settings, notices)
+        wired = wire(ports, settings, notices)
+        # What is there by now stays: the collector need not walk it again and again.
+        gc.freeze()
+        yield wired
 
 
 async def _embedding_set(

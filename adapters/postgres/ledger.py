@@ -65,21 +65,17 @@ class PostgresLedger(Store):
 
     async def open(self, intent: Intent, lease_until: datetime) -> None:
         reserved = intent.price.cost(intent.bound)
-        if reserved:
-            held = await self._run(
-                "update users set reserved = reserved + :amount"
-                " where id = :id and credit - reserved >= :amount",
-                amount=reserved,
-                id=intent.user_id,
-            )
-            if not held.rowcount:
-                raise _uncovered(reserved)
-        await self._run(
-            "insert into model_calls (id, user_id, kind, model, status, notebook_id, source_id,"
+        payer = (
+            "update users set reserved = reserved + :reserved"
+            " where id = :user_id and credit - reserved >= :reserved returning id"
+        )
+        opened = await self._run(
+            f"with payer as ({payer if reserved else 'select id from users where id = :user_id'})"
+            " insert into model_calls (id, user_id, kind, model, status, notebook_id, source_id,"
             " answer_id, input_tokens, output_tokens, estimated, input_price, output_price,"
-            " reserved, cost, lease_until, created_at) values (:id, :user_id, :kind, :model,"
+            " reserved, cost, lease_until, created_at) select :id, payer.id, :kind, :model,"
             " 'pending', :notebook_id, :source_id, :answer_id, :input_tokens, :output_tokens, true,"
-            " :input_price, :output_price, :reserved, 0, :lease_until, now())",
+            " :input_price, :output_price, :reserved, 0, :lease_until, now() from payer",
             id=intent.id,
             user_id=intent.user_id,
             kind=intent.kind.value,
@@ -94,6 +90,8 @@ class PostgresLedger(Store):
             reserved=reserved,
             lease_until=lease_until,
         )
+        if not opened.rowcount:
+            raise _uncovered(reserved)
 
     async def settle(self, call_id: CallId, settlement: Settlement) -> None:
         row = await self._one(

@@ -143,18 +143,19 @@ class PostgresSources(Store):
         return row is not None
 
     async def show_progress(self, source_id: SourceId, attempt: int, progress: Progress) -> bool:
-        result = await self._run(
-            "update sources set stage = :stage, total = :total, updated_at = now(), done ="
-            " case when stage = :stage and total = :total then greatest(done, :done) else :done end"
-            " where id = :id and attempt = :attempt and status = 'processing'",
+        row = await self._one(
+            "with shown as (update sources set stage = :stage, total = :total, updated_at = now(),"
+            " done = case when stage = :stage and total = :total then greatest(done, :done)"
+            " else :done end where id = :id and attempt = :attempt and status = 'processing'"
+            " returning id) select pg_notify(:channel, cast(id as text)) from shown",
             stage=progress.stage.value,
             done=progress.done,
             total=progress.total,
             id=source_id,
             attempt=attempt,
+            channel=SOURCE_CHANGED,
         )
-        await self._tell(source_id)
-        return bool(result.rowcount)
+        return row is not None
 
     async def fail(self, source_id: SourceId, attempt: int, problem: Problem) -> None:
         await self._run(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from domain.chunking import TokenWindowChunker, count_tokens
+from domain.chunking import TokenWindowChunker
 from domain.embedding_set import EmbeddingSet
 from domain.errors import (
     BelegError,
@@ -26,6 +26,7 @@ from domain.ports import BlobStore, Embedded, Reader, Vectors
 from domain.source import Progress, Reading, Source, Stage
 from domain.stores import Stores, UnitOfWork
 from domain.terms import ANALYSER, chunk_terms, weight
+from domain.usage import about_tokens
 
 _MAX_TRIES = 8
 """Runs of a source whose model does not answer, before it fails."""
@@ -54,7 +55,7 @@ class IngestSettings:
 
     Args:
         max_words: words of all its passages.
-        batch_tokens: regex tokens one embedding call may carry.
+        batch_tokens: estimated tokens one embedding call may carry.
     """
 
     max_words: int = 200_000
@@ -207,7 +208,7 @@ class IngestSource:
         batch: list[str] = []
         tokens = 0
         for chunk in chunks:
-            size = count_tokens(chunk.indexed_text)
+            size = about_tokens(chunk.indexed_text)
             full = len(batch) == self.embedder.embedder.max_batch_items
             if batch and (full or tokens + size > self.settings.batch_tokens):
                 yield batch

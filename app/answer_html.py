@@ -14,7 +14,8 @@ from domain.conversation import Answer, Citation
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _FOREIGN = str.maketrans({_OPEN: "\ufffd", _CLOSE: "\ufffd"})
 _PLACE = re.compile(rf"\\?\[{_OPEN}(\d+){_CLOSE}\\?\]")
-_MARKER = re.compile(r"\[(\d{1,3})\]")
+_PIECE = re.compile(r"(?P<ticks>`+)|(?P<blank>\n[ \t]*\n)|\[(?P<marker>\d{1,3})\]")
+_FENCE = 3
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _MARKDOWN.disable("image")
 _TAGS = {
@@ -72,6 +73,7 @@ class StreamedText:
         self._words = t
         self._citations: dict[int, Citation] = {}
         self._shown: dict[int, int] = {}
+        self._ticks = 0
 
     def know(self, citation: Citation) -> None:
         """From now on its marker is a link."""
@@ -80,8 +82,8 @@ class StreamedText:
     def feed(self, text: str) -> Markup:
         """The next piece. An element, so that white space alone is not taken for nothing."""
         parts, place = [Markup("<span>")], 0
-        for found in _MARKER.finditer(text):
-            citation = self._citations.get(int(found[1]))
+        for found in _PIECE.finditer(text):
+            citation = self._cited_by(found)
             if citation is None:
                 continue
             mention = self._shown.get(citation.marker, 0)
@@ -92,6 +94,17 @@ class StreamedText:
         parts.append(escape(text[place:]))
         parts.append(Markup("</span>"))
         return Markup("").join(parts)
+
+    def _cited_by(self, found: re.Match[str]) -> Citation | None:
+        """What a marker cites; nothing inside code, which as many backticks end as began it."""
+        if found["marker"]:
+            return None if self._ticks else self._citations.get(int(found["marker"]))
+        run = len(found["ticks"] or "")
+        if not self._ticks:
+            self._ticks = run
+        elif run == self._ticks or (not run and self._ticks < _FENCE):
+            self._ticks = 0
+        return None
 
 
 @lru_cache(maxsize=512)

@@ -76,7 +76,7 @@ async def add(
                     user, where, cast("BinaryIO", content.file), content.filename
                 )
             except Rejected as error:
-                problems.append(error.message)
+                problems.append(_named(content.filename, error.message))
             finally:
                 await content.close()
     text = str(form.get("text", ""))
@@ -86,6 +86,11 @@ async def add(
         name = f"{title or ' '.join(text.split())[:60]}.txt"
         await services.add_source(user, where, content, name, title=title)
     return await _list(request, services, user, where, problems)
+
+
+def _named(name: str, message: str) -> str:
+    """What went wrong with a file, among several."""
+    return message if name in message else f"{name}: {message}"
 
 
 @post("/notebooks/{notebook_id:str}/sources/{source_id:str}/remove", status_code=200)

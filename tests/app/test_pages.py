@@ -326,6 +326,17 @@ def test_a_streamed_marker_is_a_link_once_its_citation_is_known() -> None:
     assert text.feed("\n\n") == "<span>\n\n</span>"
 
 
+def test_a_streamed_marker_in_code_stays_text() -> None:
+    made = answer()
+    text = StreamedText(made, words("en"))
+    text.know(made.citations[0])
+    for piece, count in (
+        *(("`a[1]` b [1]", 1), ("```\n[1]", 0), ("\n\n[1]\n", 0), ("```\n [1]", 1)),
+        *(("a ` b [1]", 0), ("\n\n[1]", 1)),
+    ):
+        assert len(links(text.feed(piece))) == count, piece
+
+
 def test_a_long_text_is_shown_around_its_quote() -> None:
     text = "".join(chr(ord("a") + n % 26) for n in range(100_000))
     asked = Asked(None, 50_000, 50_010, None, "/sources/x", (("start", "50000"),))

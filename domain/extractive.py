@@ -34,7 +34,7 @@ _NEIGHBOUR = 0.8
 """What a word of the sentence next to it counts: pronouns point there."""
 _RANK = 0.2
 _STANDOUT = 10.0
-_LEAD_ALONE = 0.03
+_LEAD_ALONE = 0.04
 _PLACE_ALONE = 2.0
 _USUAL_PASSAGES = 8
 """A passage without others to compare it with is taken for the best of so many."""
@@ -43,6 +43,8 @@ _AMOUNT = 0.4
 _CUT = 0.5
 """Taken off a sentence that seems to begin or end outside its passage."""
 _FLOOR = 2.3
+_FLOOR_ENGLISH = 2.5
+"""E5 puts English questions nearer to English texts than it does in other languages."""
 _FLOOR_ACROSS = 0.8
 """Where the sentence is in another language than the question: few words can match."""
 _NEAR_BEST = 1.2
@@ -80,7 +82,7 @@ class Candidate:
         start, end: code points into the passage's text.
         text: the sentence.
         support: what speaks for it besides its vector; comparable within one question.
-        across: True where it is in another language than the question.
+        floor: the score from which on it counts as an answer; depends on both languages.
         fits: True where the question asks for a number and it tells one.
     """
 
@@ -89,7 +91,7 @@ class Candidate:
     end: int
     text: str
     support: float
-    across: bool
+    floor: float
     fits: bool
 
 
@@ -121,7 +123,7 @@ def candidates(
     wants_amount = asks_amount(question)
     found: dict[str, Candidate] = {}
     for passage, place in zip(evidence, places, strict=True):
-        across = passage.language not in {"", question_language}
+        floor = _floor(question_language, passage.language)
         words = asked.share(asked.held(passage.text, passage.language))
         for (start, end), share in _sentences(passage, asked):
             text = passage.text[start:end]
@@ -129,7 +131,7 @@ def candidates(
             if seems_cut(passage.text, start, end, continues=passage.start > 0):
                 support -= _CUT
             fits = wants_amount and tells_amount(text)
-            candidate = Candidate(passage.number, start, end, text, support, across, fits)
+            candidate = Candidate(passage.number, start, end, text, support, floor, fits)
             known = found.get(" ".join(text.split()))
             if not known or known.support < support:
                 found[" ".join(text.split())] = candidate
@@ -163,7 +165,7 @@ def choose(
     support = np.array([candidate.support for candidate in found])
     scores = _PER_COSINE * (cosines - _COSINE_ZERO) + support
     best = int(scores.argmax())
-    if scores[best] < (_FLOOR_ACROSS if found[best].across else _FLOOR):
+    if scores[best] < found[best].floor:
         return []
     scores += _AMOUNT * np.array([candidate.fits for candidate in found])
     best = int(scores.argmax())
@@ -234,6 +236,12 @@ def _sentences(passage: Evidence, asked: _Asked) -> list[tuple[tuple[int, int], 
         whole = with_antecedent(passage.text, spans[index - 1], span) if index else span
         rated.append((whole, asked.share(around)))
     return rated
+
+
+def _floor(question_language: str, language: str) -> float:
+    if language not in {"", question_language}:
+        return _FLOOR_ACROSS
+    return _FLOOR_ENGLISH if question_language == "en" else _FLOOR
 
 
 def _lead(similarities: Sequence[float]) -> float:

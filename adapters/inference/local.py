@@ -39,7 +39,7 @@ class LocalEmbedder:
     chunk_tokens: ClassVar[int] = 320
     """Window size for `TokenWindowChunker`: 99 in 100 windows stay within 512 model tokens."""
     chunk_overlap_tokens: ClassVar[int] = 40
-    similarity_floor: ClassVar[float] = 0.8
+    similarity_floor: ClassVar[float] = 0.75
     """Least cosine of a chunk that only the vector side found."""
 
     def __init__(self, threads: int | None = None) -> None:

@@ -32,8 +32,8 @@ def unit(*numbers: float) -> Vectors:
     return vector / np.linalg.norm(vector)
 
 
-def candidate(text: str, support: float, *, across: bool = False, start: int = 0) -> Candidate:
-    return Candidate(1, start, start + len(text), text, support, across, fits=False)
+def candidate(text: str, support: float, *, floor: float = 2.3, start: int = 0) -> Candidate:
+    return Candidate(1, start, start + len(text), text, support, floor, fits=False)
 
 
 def near(cosine: float, axis: int, of: int = 6) -> Vectors:
@@ -103,11 +103,19 @@ def test_nothing_found_gives_nothing() -> None:
     assert choose(unit(1, 0), np.zeros((0, 2), dtype=np.float32), []) == []
 
 
-def test_refuses_below_the_floor_and_lower_across_languages() -> None:
+def test_refuses_below_the_floor() -> None:
     question, vectors = near(1.0, 1), np.stack([near(0.85, 1)])
     assert choose(question, vectors, [candidate("Ein Satz.", 1.0)]) == []
-    assert len(choose(question, vectors, [candidate("Ein Satz.", 1.0, across=True)])) == 1
+    assert len(choose(question, vectors, [candidate("Ein Satz.", 1.0, floor=0.8)])) == 1
     assert len(choose(question, vectors, [candidate("Ein Satz.", 2.5)])) == 1
+
+
+def test_the_floor_is_lower_where_words_cannot_match() -> None:
+    german, english = (
+        candidates("Was ist unantastbar?", "de", evidence(CONSTITUTION, language=language))[0]
+        for language in ("de", "en")
+    )
+    assert english.floor < german.floor
 
 
 def test_the_best_comes_first_and_far_ones_stay_out() -> None:

@@ -1,0 +1,202 @@
+"""Metered calls against a ledger in memory: what is opened, retried, settled and kept."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Literal, cast
+
+import numpy as np
+import pytest
+
+from domain.errors import (
+    BelegError,
+    ModelAnswerInvalid,
+    ModelRefused,
+    ModelUnavailable,
+    NotFound,
+    OutOfCredit,
+)
+from domain.ids import CallId, UserId, new_id
+from domain.ledger import Intent, Settlement
+from domain.metering import MeteredEmbedder, Payer, wait_s
+from domain.ports import Embedded
+from domain.prices import PriceList
+from domain.stores import Stores, UnitOfWork
+from domain.usage import CallStatus, Price, TokenUsage
+
+PAYER = Payer(UserId(new_id()))
+USED = TokenUsage(7)
+GOOD = Embedded(np.ones((1, 2), np.float32), USED)
+
+
+@dataclass
+class Books:
+    """A ledger and a unit of work; a transaction that raises leaves no trace."""
+
+    calls: dict[CallId, Settlement | None] = field(default_factory=dict)
+    credit: int = 100
+
+    async def open(self, intent: Intent, _lease_until: datetime) -> None:
+        if not self.credit:
+            raise OutOfCredit
+        self.calls[intent.id] = None
+
+    async def settle(self, call_id: CallId, settlement: Settlement) -> None:
+        if call_id in self.calls and self.calls[call_id] is None:
+            await asyncio.sleep(0)
+            self.calls[call_id] = settlement
+
+    @property
+    def ledger(self) -> "Books":
+        return self
+
+    @asynccontextmanager
+    async def uow(self) -> AsyncIterator[Stores]:
+        before = dict(self.calls)
+        try:
+            yield cast("Stores", self)
+            await asyncio.sleep(0)
+        except BaseException:
+            self.calls = before
+            raise
+
+    @property
+    def settled(self) -> list[tuple[CallStatus, int]]:
+        assert None not in self.calls.values(), "a call was left open"
+        return [(s.status, s.usage.input_tokens) for s in self.calls.values() if s]
+
+
+@dataclass
+class Script:
+    """An embedder that does as it is told, and a clock that does not wait."""
+
+    steps: list[Embedded | BelegError]
+    slept: list[float] = field(default_factory=list)
+    model = "m"
+    dimension = 2
+    max_batch_items = 8
+    waits = False
+
+    async def embed(
+        self, _texts: Sequence[str], *, role: Literal["question", "passage"]
+    ) -> Embedded:
+        assert role == "passage"
+        if self.waits:
+            await asyncio.Event().wait()
+        step = self.steps.pop(0)
+        if isinstance(step, BelegError):
+            raise step
+        return step
+
+    def now(self) -> datetime:
+        return datetime(2026, 11, 29, tzinfo=UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+def metered(script: Script, books: Books) -> MeteredEmbedder:
+    prices = PriceList({"m": Price(Decimal(1))})
+    return MeteredEmbedder(script, prices, cast("UnitOfWork", books.uow), script)
+
+
+async def test_each_try_is_a_call_and_only_the_served_one_costs() -> None:
+    books = Books()
+    script = Script([ModelUnavailable(retry_after_s=3), ModelUnavailable(), GOOD])
+    assert await metered(script, books).embed(["text"], "passage", PAYER) is GOOD
+    assert books.settled == [(CallStatus.FAILED, 0), (CallStatus.FAILED, 0), (CallStatus.SERVED, 7)]
+    assert script.slept == [3, 1.0]
+
+
+async def test_an_answer_that_cannot_be_used_is_paid_and_asked_for_once_more() -> None:
+    books = Books()
+    bad = ModelAnswerInvalid(usage=USED)
+    with pytest.raises(ModelAnswerInvalid):
+        await metered(Script([bad, bad, GOOD]), books).embed(["text"], "passage", PAYER)
+    assert books.settled == [(CallStatus.SERVED, 7)] * 2
+
+
+async def test_silence_may_have_been_billed() -> None:
+    books = Books()
+    script = Script([ModelUnavailable(may_be_billed=True), GOOD])
+    await metered(script, books).embed(["text"], "passage", PAYER)
+    assert books.settled == [(CallStatus.CUT, 4 + 8), (CallStatus.SERVED, 7)]
+
+
+@pytest.mark.parametrize(
+    ("error", "tries"),
+    [(ModelRefused(), 1), (ModelUnavailable(), 5), (ModelUnavailable(retry_after_s=31), 1)],
+)
+async def test_it_gives_up(error: BelegError, tries: int) -> None:
+    books = Books()
+    with pytest.raises(type(error)):
+        await metered(Script([error] * 9), books).embed(["text"], "passage", PAYER)
+    assert len(books.settled) == tries
+
+
+async def test_without_credit_no_call_is_made() -> None:
+    books, script = Books(credit=0), Script([GOOD])
+    with pytest.raises(OutOfCredit):
+        await metered(script, books).embed(["text"], "passage", PAYER)
+    assert books.calls == {}
+    assert script.steps == [GOOD]
+
+
+async def test_what_forbids_a_call_leaves_no_row() -> None:
+    books = Books()
+
+    async def forbid(_: Stores) -> None:
+        raise NotFound
+
+    with pytest.raises(NotFound):
+        await metered(Script([GOOD]), books).embed(["text"], "passage", PAYER, before=forbid)
+    assert books.calls == {}
+
+
+@pytest.mark.parametrize("error", [OutOfCredit(), ValueError("a mistake")])
+async def test_a_served_call_is_billed_although_its_result_cannot_be_kept(error: Exception) -> None:
+    books = Books()
+
+    async def keep(*_: Any) -> None:  # noqa: ANN401 - not looked at
+        raise error
+
+    with pytest.raises(type(error)):
+        await metered(Script([GOOD]), books).embed(["text"], "passage", PAYER, after=keep)
+    assert books.settled == [(CallStatus.SERVED, 7)]
+
+
+async def test_a_caller_that_leaves_while_its_call_is_settled_does_not_drop_the_bill() -> None:
+    books = Books()
+    settling = asyncio.Event()
+
+    async def keep(*_: Any) -> None:  # noqa: ANN401 - not looked at
+        settling.set()
+        await asyncio.sleep(0.01)
+
+    call = asyncio.create_task(
+        metered(Script([GOOD]), books).embed(["text"], "passage", PAYER, after=keep)
+    )
+    await settling.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert books.settled == [(CallStatus.SERVED, 7)]
+
+
+async def test_a_caller_that_leaves_in_mid_call_pays_at_most_its_bound() -> None:
+    books, script = Books(), Script([GOOD])
+    script.waits = True
+    call = asyncio.create_task(metered(script, books).embed(["text"], "passage", PAYER))
+    await asyncio.sleep(0.01)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert books.settled == [(CallStatus.CUT, 12)]
+
+
+def test_waits_grow_and_end() -> None:
+    assert [wait_s(ModelUnavailable(), tries) for tries in range(1, 6)] == [0.5, 1, 2, 4, None]
+    assert wait_s(ModelUnavailable(retry_after_s=0), 1) == 0

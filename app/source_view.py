@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from urllib.parse import urlencode
 
 from app.contexts import Quoted, Viewer
@@ -11,6 +12,9 @@ from domain.source import Source, SourceKind
 
 _WINDOW = 24_000
 """Characters of a passage that are shown at once; a page has far fewer, a long text more."""
+_FULL_LINE = 45
+"""Characters of a line that may go on in the next one."""
+_ENDS = (".", ":", "!", "?", ";")
 _LEAD = 6_000
 """Of them before a quote."""
 
@@ -69,7 +73,7 @@ def viewer(
         source=source,
         page=asked.page,
         pages=source.pages,
-        text=None if passage is None else _quoted(passage.text, asked),
+        text=None if passage is None else _quoted(_shown(passage, source.kind), asked),
         boxes=boxes,
         has_quote=asked.has_quote,
         marker=asked.marker,
@@ -79,6 +83,19 @@ def viewer(
         previous_url=other((asked.page or 0) - 1),
         next_url=other((asked.page or 0) + 1),
     )
+
+
+def _shown(passage: Passage, kind: SourceKind) -> str:
+    """The text as it is shown: lines of a PDF that plainly go on do so. As long as the original."""
+    if kind is not SourceKind.PDF:
+        return passage.text
+    lines = passage.text.split("\n")
+    parts = [lines[0]]
+    for line, following in pairwise(lines):
+        goes_on = len(line) >= _FULL_LINE and not line.rstrip().endswith(_ENDS)
+        parts.append(" " if goes_on and following[:1].isalpha() else "\n")
+        parts.append(following)
+    return "".join(parts)
 
 
 def _quoted(text: str, asked: Asked) -> Quoted:

@@ -337,6 +337,17 @@ def test_a_streamed_marker_in_code_stays_text() -> None:
         assert len(links(text.feed(piece))) == count, piece
 
 
+def test_lines_of_a_pdf_flow_without_moving_the_quote() -> None:
+    text = "Heading\nThis line is long enough to be a full line of a\nparagraph, and ends.\n1 One"
+    start = text.index("paragraph")
+    asked = Asked(1, start, start + 9, None, "/sources/x")
+    made = viewer(source(), Passage(0, 1, text), asked, None).text
+    assert made is not None
+    assert made.before == "Heading\nThis line is long enough to be a full line of a "
+    assert made.quote == "paragraph"
+    assert made.after == ", and ends.\n1 One"
+
+
 def test_a_long_text_is_shown_around_its_quote() -> None:
     text = "".join(chr(ord("a") + n % 26) for n in range(100_000))
     asked = Asked(None, 50_000, 50_010, None, "/sources/x", (("start", "50000"),))

@@ -1,5 +1,6 @@
 """kill -9 in the middle of reading thirty files: nothing is lost, doubled, or paid for much."""
 
+import os
 import random
 import signal
 import time
@@ -15,7 +16,7 @@ from tests.adapters.small_pdf import line, pdf
 from tests.conftest import Product, until
 from tests.product.stage import ENVIRONMENT, Person, Stage, kill
 from tests.provider import Provider, Settings, Status, served_inputs
-from tests.test_up import running
+from tests.test_up import Run, is_ready, running
 
 FILES = 30
 CREDIT = Decimal(5)
@@ -53,6 +54,14 @@ def wait_for_calls(provider: Provider, more: int) -> None:
     """Until so many more embedding calls have come in: the worker is in the middle of it."""
     before = len(provider.ledger)
     until(lambda: len(provider.ledger) >= before + more, within_s=60)
+
+
+def kill_database(beleg: Run, address: str) -> None:
+    """kill -9 the postmaster; returns once the next one serves."""
+    killed = beleg.children()["postgres"]
+    os.kill(killed, signal.SIGKILL)
+    until(lambda: beleg.children().get("postgres", killed) != killed)
+    until(lambda: is_ready(address))
 
 
 def check_whole(stage: Stage, person: Person, notebook: str) -> int:
@@ -148,13 +157,20 @@ def test_a_kill_of_everything_and_the_database_under_it(provider: Provider, tmp_
         person = stage.person()
         notebook = upload_all(person)
         wait_for_calls(provider, 12)
+        kill_database(beleg, stage.address)
+        wait_for_calls(provider, 12)
         assert person.states(notebook)["ready"] < FILES
         beleg.end(signal.SIGKILL)
     with running(data, **environment) as beleg:
-        person = person.at(beleg.address())
+        stage.webs.append(beleg.address())
+        person = person.at(stage.webs[-1])
         stage.product.database_url = running_database(data / "postgres") or ""
         chunks = check_whole(stage, person, notebook)
         print(check_bill(stage, person, provider, chunks))
+        # The database dies under idle processes: they find it again.
+        kill_database(beleg, stage.webs[-1])
+        late = person.notebook("What comes late is read, too.")
+        assert person.answer_to(late, "What is read?")["status"] == "complete"
         for client in stage.clients:
             client.close()
         assert beleg.end(signal.SIGTERM) == 0

@@ -134,10 +134,9 @@ class MeteredEmbedder:
     ) -> Intent:
         intent = self.intent(texts, payer)
         async with self.uow() as tx:
-            # The account before the caller's rows, as a settlement does: neither waits in a ring.
-            await tx.ledger.open(intent, self.clock.now() + CALL_LEASE)
             if before:
                 await before(tx)
+            await tx.ledger.open(intent, self.clock.now() + CALL_LEASE)
         return intent
 
     async def _keep(
@@ -149,9 +148,11 @@ class MeteredEmbedder:
         settlement = Settlement(CallStatus.SERVED, embedded.usage)
         try:
             async with self.uow() as tx:
-                await tx.ledger.settle(intent.id, settlement)
                 if after:
                     await after(tx, embedded)
+                # The account last, here and in `_open`: all calls of a person wait for its row,
+                # which is held from here to the commit, and none waits in a ring.
+                await tx.ledger.settle(intent.id, settlement)
         except Exception:
             # Served is served: the bill stands, whatever becomes of the result.
             await self._settle(intent, settlement)

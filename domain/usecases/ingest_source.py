@@ -238,14 +238,17 @@ class IngestSource:
 
 
 def postings_of(chunks: Sequence[Chunk]) -> list[Posting]:
-    """The inverted index of a version: for each term the chunks that hold it, and its weight."""
+    """The inverted index of a version: for each term the chunks that hold it, and its weight.
+
+    In the order of the terms, in which rows are written fastest.
+    """
     index: dict[str, tuple[list[int], list[float]]] = defaultdict(lambda: ([], []))
     for chunk in chunks:
         for term, frequency in chunk_terms(chunk.indexed_text, chunk.language).items():
             ordinals, weights = index[term]
             ordinals.append(chunk.ordinal)
             weights.append(weight(frequency))
-    return [(term, ordinals, weights) for term, (ordinals, weights) in index.items()]
+    return [(term, ordinals, weights) for term, (ordinals, weights) in sorted(index.items())]
 
 
 def _hash(texts: Sequence[str]) -> bytes:

@@ -149,7 +149,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "Allgemeinwissen, nicht aus deinen Quellen",
         "General knowledge, not from your sources",
     ),
-    "refused": ("Nicht in den Quellen", "Not in the sources"),
+    "refused": ("Keine Antwort aus den Quellen", "No answer from the sources"),
     "copy": ("Kopieren", "Copy"),
     "copied": ("Kopiert", "Copied"),
     "cited": ("Zitierte Stellen", "Cited passages"),

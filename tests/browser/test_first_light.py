@@ -191,3 +191,36 @@ def test_the_pages_are_german_and_fit_a_phone(
         page.locator(f"nav.tabs a[href='#{pane}']").click()
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 390, f"{pane} is {wide} pixels wide"
+
+
+def test_files_are_dropped_and_a_removed_source_is_said_to_be_gone(
+    visit: Visitor, provider: Provider
+) -> None:
+    page = visit(locale="en-GB").page
+    new_notebook(page)
+    dropped = page.evaluate_handle(
+        """text => {
+            const files = new DataTransfer();
+            files.items.add(new File([text], "dropped.txt"));
+            return files;
+        }""",
+        SENTENCE,
+    )
+    page.dispatch_event("#sources", "drop", {"dataTransfer": dropped})
+    expect(page.locator(".source.ready", has_text="dropped.txt")).to_be_attached()
+    provider.answer(ANSWER)
+    ask(page)
+    cite = page.locator(".turn.complete .prose a.cite").first
+    cite.click()
+    expect(page.locator("#viewer mark")).to_have_text(SENTENCE)
+    page.keyboard.press("Escape")
+    expect(cite).to_be_focused()
+
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.locator(".source .menu summary").click()
+    page.get_by_role("button", name="Remove from notebook").click()
+    expect(page.get_by_text("No sources yet")).to_be_visible()
+    cite.click()
+    expect(page.locator("#viewer")).to_contain_text("Source removed")
+    page.reload()
+    expect(page.locator(".cited li.removed")).to_contain_text("Source removed")

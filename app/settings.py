@@ -77,7 +77,7 @@ class Settings:
     chat_history_messages: int
     """Earlier messages that go to the chat model."""
     sign_up: SignUp
-    """Who may make an account: `open` or `closed`."""
+    """`open`: anybody may make an account, the default in local mode; `closed`: only the first."""
     signup_credit: Decimal
     """USD that a new account may spend."""
     max_file_bytes: int
@@ -103,6 +103,8 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     read = _Environment(environment)
     data = Path(environment["BELEG_DATA"]) if "BELEG_DATA" in environment else default_data_folder()
     data = data.expanduser().resolve()
+    # On a network, an account is credit at the operator's expense.
+    by_default = SignUp.OPEN if read.text("BELEG_LOCAL") == "1" else SignUp.CLOSED
     return Settings(
         database_url=read.text("DATABASE_URL"),
         beleg_data=data,
@@ -129,7 +131,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         rrf_k=read.integer("RRF_K", 50, 1),
         similarity_floor=read.optional_number("SIMILARITY_FLOOR"),
         chat_history_messages=read.integer("CHAT_HISTORY_MESSAGES", 12, 0, 200),
-        sign_up=SignUp(read.choice("SIGN_UP", "open", [mode.value for mode in SignUp])),
+        sign_up=SignUp(read.choice("SIGN_UP", by_default, [mode.value for mode in SignUp])),
         signup_credit=read.money("SIGNUP_CREDIT", "5"),
         max_file_bytes=read.integer("MAX_FILE_BYTES", 20_000_000, 1),
         max_words_per_source=read.integer("MAX_WORDS_PER_SOURCE", 200_000, 1),

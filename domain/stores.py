@@ -58,6 +58,10 @@ class Accounts(Protocol):
         """
         ...
 
+    async def is_empty(self) -> bool:
+        """True while nobody has an account."""
+        ...
+
     async def by_email(self, email: str) -> tuple[User, str | None] | None:
         """The account and its password hash."""
         ...

@@ -109,6 +109,7 @@ class Product:
                     **os.environ,
                     "DATABASE_URL": self.database_url,
                     "BELEG_DATA": str(self.data),
+                    "SIGN_UP": "open",
                     **self.environment,
                     **environment,
                 },

@@ -8,7 +8,6 @@ from typing import Any
 import structlog
 from saq import Worker
 from saq.queue.postgres import PostgresQueue
-from saq.types import PartialTimersDict
 
 from app.bootstrap import services
 from app.log import set_up_logs
@@ -18,7 +17,7 @@ from app.settings import read_settings
 from workers.jobs import JOBS
 
 _BEAT_S = 1.0
-_SWEEP_S = 2
+_TIMERS: Any = {"sweep": 2}  # seconds; SAQ's type asks for all its timers
 _ABORT_S = 1.5
 _CONCURRENCY = 4
 log = structlog.get_logger()
@@ -46,7 +45,7 @@ async def _run(name: str) -> None:
                     if kind.queue == name
                 ],
                 concurrency=_CONCURRENCY,
-                timers=PartialTimersDict(sweep=_SWEEP_S),
+                timers=_TIMERS,
                 cancellation_hard_deadline_s=8.0,
             )
             await worker.start()

@@ -61,6 +61,9 @@ class PostgresAccounts(Store):
         )
         return _user(row)
 
+    async def is_empty(self) -> bool:
+        return await self._one("select 1 from users limit 1") is None
+
     async def by_email(self, email: str) -> tuple[User, str | None] | None:
         row = await self._one(
             f"select {_USER}, u.password_hash from users u where email = :email", email=email

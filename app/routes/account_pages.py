@@ -13,7 +13,6 @@ from app.requests import Caller, Wired
 from app.security import COOKIE, session_cookie
 from app.services import Services
 from domain.errors import BelegError
-from domain.usecases.manage_accounts import SignUp
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -21,13 +20,13 @@ AnyRequest = Request[Any, Any, Any]
 @get("/sign-in")
 async def sign_in_form(request: AnyRequest, services: Wired) -> Response[str]:
     """The form of people who have an account."""
-    return _form(request, services, is_new=False)
+    return await _form(request, services, is_new=False)
 
 
 @get("/sign-up")
 async def sign_up_form(request: AnyRequest, services: Wired) -> Response[str]:
     """The form of people who want one."""
-    return _form(request, services, is_new=True)
+    return await _form(request, services, is_new=True)
 
 
 @post("/sign-in", status_code=200)
@@ -68,19 +67,19 @@ async def _enter(request: AnyRequest, services: Services, *, is_new: bool) -> Re
     try:
         user = await enter(email, password)
     except BelegError as error:
-        return _form(request, services, is_new=is_new, email=email, problem=error.message)
+        return await _form(request, services, is_new=is_new, email=email, problem=error.message)
     response = Redirect(local_path(str(form.get("next", "/"))), status_code=303)
     response.set_cookie(session_cookie(await services.accounts.open_session(user), request))
     return response
 
 
-def _form(
+async def _form(
     request: AnyRequest, services: Services, *, is_new: bool, email: str = "", problem: str = ""
 ) -> Response[str]:
     context = SignInPage(
         frame=frame(request, None),
         is_new=is_new,
-        sign_up_open=services.settings.sign_up is SignUp.OPEN,
+        sign_up_open=await services.accounts.is_open(),
         next=local_path(request.query_params.get("next", "/")),
         email=email,
         problem=problem,

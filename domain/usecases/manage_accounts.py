@@ -46,17 +46,24 @@ class ManageAccounts:
         """A new account with the sign-up credit; the first one is the admin.
 
         Raises:
-            Forbidden: sign-up is closed.
+            Forbidden: sign-up is closed, and somebody has an account already.
             Rejected: the address or the password does not do.
             Conflict: the address has an account.
         """
-        if self.sign_up_mode is SignUp.CLOSED:
+        if not await self.is_open():
             raise Forbidden("Sign-up is closed here. Ask the admin for an account.")
         address = _address(email)
         _check_password(password)
         hashed = await asyncio.to_thread(self.hasher.hash, password)
         async with self.uow() as tx:
             return await tx.accounts.add(address, hashed, self.sign_up_credit)
+
+    async def is_open(self) -> bool:
+        """True where somebody may sign up: always while nobody has an account."""
+        if self.sign_up_mode is SignUp.OPEN:
+            return True
+        async with self.uow() as tx:
+            return await tx.accounts.is_empty()
 
     async def sign_in(self, email: str, password: str) -> User:
         """The account behind an address and its password.

@@ -115,6 +115,7 @@ async def _starting(postgres: str, data: Path) -> AsyncIterator[Start]:
                     "LLM_MODEL": "glm-5.3-flash",
                     "EMBEDDING_MODEL": "qwen3-embedding-4b",
                     "EMBEDDING_DIMENSION": "64",
+                    "SIGN_UP": "open",
                     **environment,
                 }
             )

@@ -73,7 +73,7 @@ def _too_many_marks() -> re.Pattern[str]:
     marks = "".join(
         chr(point) for point in range(0x300, 0x1F000) if unicodedata.combining(chr(point))
     )
-    return re.compile(f"([{marks}]{{{_MOST_MARKS}}})[{marks}]+")
+    return re.compile(f"([{marks}][{marks}]{{{_MOST_MARKS - 1}}})[{marks}]+")
 
 
 # PDFium puts one of these in place of a hyphen and the line end after it.

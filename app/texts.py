@@ -28,6 +28,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "language": ("Sprache", "Language"),
     "close": ("Schließen", "Close"),
     "notices": ("Hinweise zum Betrieb", "Notices about this installation"),
+    "offline": (
+        "Der Server antwortet nicht. Prüfe die Verbindung und versuche es noch einmal.",
+        "The server does not answer. Check the connection and try again.",
+    ),
     "error_title": ("Das ging nicht", "That did not work"),
     "not_found_title": ("Hier ist nichts", "There is nothing here"),
     "to_notebooks": ("Zu deinen Notizbüchern", "To your notebooks"),

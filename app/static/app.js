@@ -97,10 +97,15 @@ document.addEventListener("htmx:after:swap", (event) => {
 document.addEventListener("htmx:finally:request", (event) => {
   for (const file of event.target.querySelectorAll?.("input[type=file]") ?? []) file.value = "";
 });
+// A request that no answer came to: the server's own problems come as fragments.
 document.addEventListener("htmx:error", (event) => {
-  if (event.detail.ctx) document.body.classList.add("offline");
+  const problems = find("#problems");
+  if (!event.detail.ctx || event.detail.ctx.response) return;
+  const problem = problems.appendChild(document.createElement("div"));
+  problem.className = "problem";
+  problem.textContent = problems.dataset.offline;
+  setTimeout(() => problem.remove(), 8000);
 });
-document.addEventListener("htmx:after:request", () => document.body.classList.remove("offline"));
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button, a, summary");

@@ -165,6 +165,23 @@ def test_a_file_that_cannot_be_read_is_told_beside_those_that_can(
     expect(failed).to_be_attached()
 
 
+def test_a_lost_connection_is_told_and_the_question_kept(
+    visit: Visitor, provider: Provider
+) -> None:
+    made = visit(locale="en-GB")
+    page = made.page
+    new_notebook(page)
+    page.route("**/questions", lambda route: route.abort())
+    ask(page)
+    expect(page.locator("#problems")).to_contain_text("The server does not answer.")
+    expect(page.locator("#question")).to_have_value("When was the bridge opened?")
+    page.unroute("**/questions")
+    provider.answer(ANSWER)
+    page.locator("#question").press("Enter")
+    expect(page.locator(".turn.complete")).to_contain_text("no readable source yet")
+    made.complaints.clear()  # the console names the request that was cut
+
+
 def test_the_pages_are_german_and_fit_a_phone(
     visit: Visitor, provider: Provider, tmp_path: Path
 ) -> None:

@@ -35,7 +35,11 @@ class PostgresJobs(Store):
         )
         await self._run(
             "insert into saq_jobs (key, job, queue, status, priority, scheduled)"
-            " values (:key, :job, :queue, 'queued', 0, :now) on conflict (key) do nothing",
+            " values (:key, :job, :queue, 'queued', 0, :now)"
+            # A job that has ended keeps its row for a while; it makes room for the next one.
+            " on conflict (key) do update set job = excluded.job, queue = excluded.queue,"
+            " status = excluded.status, scheduled = excluded.scheduled, expire_at = null"
+            " where saq_jobs.status in ('aborted', 'complete', 'failed')",
             key=job.key,
             job=msgspec.json.encode(job.to_dict() | {"queue": kind.queue}),
             queue=kind.queue,

@@ -22,29 +22,31 @@ from domain.quotable import (
 from domain.terms import chunk_terms, question_terms
 
 MOST_CANDIDATES = 24
-MOST_SENTENCES = 3
+MOST_SENTENCES = 4
 
 # Calibrated on the open XQuAD questions; see docs/decisions/0005-keyless-answers.md.
 _PER_COSINE = 10.0
 """E5 cosines of related texts lie within .1 of each other."""
 _COSINE_ZERO = 0.8
-_WORDS = 1.4
-_PASSAGE_WORDS = 1.0
+_WORDS = 0.9
+_PASSAGE_WORDS = 0.8
 _NEIGHBOUR = 0.8
 """What a word of the sentence next to it counts: pronouns point there."""
-_RANK = 0.2
-_STANDOUT = 10.0
+_KIN = 0.5
+"""What a related word counts: "Briefe" where the text has "Briefgeheimnis"."""
+_KIN_LETTERS = 5
+_RANK = 0.15
+_LEAD = 5.0
+_RIVALS = 2
 _LEAD_ALONE = 0.04
 _PLACE_ALONE = 2.0
 _USUAL_PASSAGES = 8
 """A passage without others to compare it with is taken for the best of so many."""
-_AMOUNT = 0.4
-"""For a sentence with a number where the question asks for one."""
+_NO_AMOUNT = 0.4
+"""Taken off a sentence without a number where the question asks for one."""
 _CUT = 0.5
 """Taken off a sentence that seems to begin or end outside its passage."""
-_FLOOR = 2.3
-_FLOOR_ENGLISH = 2.5
-"""E5 puts English questions nearer to English texts than it does in other languages."""
+_FLOOR = 1.8
 _FLOOR_ACROSS = 0.8
 """Where the sentence is in another language than the question: few words can match."""
 _NEAR_BEST = 1.2
@@ -83,7 +85,6 @@ class Candidate:
         text: the sentence.
         support: what speaks for it besides its vector; comparable within one question.
         floor: the score from which on it counts as an answer; depends on both languages.
-        fits: True where the question asks for a number and it tells one.
     """
 
     number: int
@@ -92,7 +93,6 @@ class Candidate:
     text: str
     support: float
     floor: float
-    fits: bool
 
 
 def candidates(
@@ -118,7 +118,7 @@ def candidates(
     if not evidence:
         return []
     asked = _Asked.of(question, question_language, evidence)
-    standout = _STANDOUT * _lead([passage.similarity for passage in evidence])
+    lead = _LEAD * _lead([passage.similarity for passage in evidence])
     places = _standing([passage.score for passage in evidence])
     wants_amount = asks_amount(question)
     found: dict[str, Candidate] = {}
@@ -127,11 +127,12 @@ def candidates(
         words = asked.share(asked.held(passage.text, passage.language))
         for (start, end), share in _sentences(passage, asked):
             text = passage.text[start:end]
-            support = _WORDS * share + _PASSAGE_WORDS * words + _RANK * place + standout
+            support = _WORDS * share + _PASSAGE_WORDS * words + _RANK * place + lead
             if seems_cut(passage.text, start, end, continues=passage.start > 0):
                 support -= _CUT
-            fits = wants_amount and tells_amount(text)
-            candidate = Candidate(passage.number, start, end, text, support, floor, fits)
+            if wants_amount and not tells_amount(text):
+                support -= _NO_AMOUNT
+            candidate = Candidate(passage.number, start, end, text, support, floor)
             known = found.get(" ".join(text.split()))
             if not known or known.support < support:
                 found[" ".join(text.split())] = candidate
@@ -167,8 +168,6 @@ def choose(
     best = int(scores.argmax())
     if scores[best] < found[best].floor:
         return []
-    scores += _AMOUNT * np.array([candidate.fits for candidate in found])
-    best = int(scores.argmax())
     alike = candidate_vectors @ candidate_vectors.T
     chosen = [best]
     while len(chosen) < most:
@@ -189,9 +188,16 @@ def _overlap(one: Candidate, other: Candidate) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The words of a question, and what each weighs: the fewer passages have it, the more."""
+    """The words of a question, and what each weighs: the fewer passages have it, the more.
+
+    Args:
+        words: the terms that each may stand under.
+        kin: terms of the passages that have the beginning of one of those in them.
+        weights: the square root of each one's idf: common words tell answers apart as well.
+    """
 
     words: tuple[frozenset[str], ...]
+    kin: tuple[frozenset[str], ...]
     weights: tuple[float, ...]
 
     @classmethod
@@ -201,23 +207,34 @@ class _Asked:
             frozenset(term.variants) for term in question_terms(question, language, languages)
         )
         texts = [chunk_terms(passage.text, passage.language).keys() for passage in evidence]
+        known = frozenset[str]().union(*texts)
         weights = []
         for variants in words:
             holding = sum(not variants.isdisjoint(terms) for terms in texts)
             without = max(len(texts), _USUAL_PASSAGES) - holding
-            weights.append(math.log(1 + (without + 0.5) / (holding + 0.5)))
-        return cls(words, tuple(weights))
+            weights.append(math.sqrt(math.log(1 + (without + 0.5) / (holding + 0.5))))
+        return cls(words, tuple(_kin(variants, known) for variants in words), tuple(weights))
 
     def held(self, text: str, language: str) -> list[float]:
-        """1 for each word that `text` has, else 0."""
+        """1 for each word that `text` has, less where it has a related one, else 0."""
         terms = chunk_terms(text, language).keys()
-        return [float(not variants.isdisjoint(terms)) for variants in self.words]
+        return [
+            1.0 if not variants.isdisjoint(terms) else 0.0 if kin.isdisjoint(terms) else _KIN
+            for variants, kin in zip(self.words, self.kin, strict=True)
+        ]
 
     def share(self, held: Sequence[float]) -> float:
         """How much of the question that is, from 0 to 1."""
         total = sum(self.weights)
         found = sum(weight * part for weight, part in zip(self.weights, held, strict=True))
         return found / total if total else 0.0
+
+
+def _kin(variants: frozenset[str], known: frozenset[str]) -> frozenset[str]:
+    stems = {
+        stem[:_KIN_LETTERS] for stem in variants if len(stem) >= _KIN_LETTERS and stem.isalpha()
+    }
+    return frozenset(term for term in known if any(stem in term for stem in stems))
 
 
 def _sentences(passage: Evidence, asked: _Asked) -> list[tuple[tuple[int, int], float]]:
@@ -241,18 +258,18 @@ def _sentences(passage: Evidence, asked: _Asked) -> list[tuple[tuple[int, int], 
 def _floor(question_language: str, language: str) -> float:
     if language not in {"", question_language}:
         return _FLOOR_ACROSS
-    return _FLOOR_ENGLISH if question_language == "en" else _FLOOR
+    return _FLOOR
 
 
 def _lead(similarities: Sequence[float]) -> float:
-    """By how much the most similar passage stands out from the others.
+    """By how much the most similar passage stands out from the two that follow it.
 
     A passage that answers is nearer to the question than others on its topic; where none
     answers, they are all about equally near.
     """
     if len(similarities) == 1:
         return _LEAD_ALONE
-    first, *others = sorted(similarities, reverse=True)
+    first, *others = sorted(similarities, reverse=True)[: 1 + _RIVALS]
     return first - sum(others) / len(others)
 
 

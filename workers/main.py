@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import structlog
+import uvloop
 from saq import Worker
 from saq.queue.postgres import PostgresQueue
 
@@ -26,7 +27,8 @@ log = structlog.get_logger()
 def run(queue: str) -> None:
     """Run that queue's jobs until SIGTERM; jobs that still run then are run again elsewhere."""
     set_up_logs()
-    asyncio.run(_run(queue))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_run(queue))
 
 
 async def _run(name: str) -> None:

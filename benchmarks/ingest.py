@@ -1,0 +1,228 @@
+"""Ingest text PDFs through the whole product, and through a bare script: pages per second.
+
+    python benchmarks/ingest.py [--rounds 5]
+
+The product: files over HTTP into a web process, read by a worker, as their own processes. The
+floor: one script with PDFium, regex windows, the same batches to the same provider, COPY into the
+same PostgreSQL. Both commit with fsync. Rounds take turns. Exits 1 below half of the floor.
+"""
+
+import argparse
+import asyncio
+import base64
+import re
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import asyncpg
+import httpx
+import msgspec
+import numpy as np
+import pypdfium2
+from sqlalchemy.engine import make_url
+
+from app.settings import read_settings
+from benchmarks import stage
+from domain.ids import new_id
+
+FILES = (
+    *("paper-rag-2005.11401", "paper-alce", "paper-tracemonkey", "pdkids-55p", "redbook-18p"),
+    "wordprocessor-5p",
+)
+TOKENS, OVERLAP = 420, 50
+BATCH = read_settings({}).embedding_batch_items
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_FLOOR = """
+create table floor_chunks (id uuid primary key, source uuid, page int, start_at int, end_at int,
+    text text not null);
+create table floor_vectors (chunk_id uuid not null, embedding halfvec not null);
+alter table floor_vectors alter column embedding set storage plain;
+create index on floor_vectors (chunk_id);
+"""
+
+
+def papers(scratch: Path) -> list[Path]:
+    """The open PDFs, or made-up ones of as many pages where they are absent."""
+    if stage.PDFS.is_dir():
+        return [stage.PDFS / f"{name}.pdf" for name in FILES]
+    words, made = iter(stage.words()), []
+    for n in range(6):
+        path = scratch / f"made-{n}.pdf"
+        path.write_bytes(_pdf([[next(words) for _ in range(450)] for _ in range(22)]))
+        made.append(path)
+    return made
+
+
+def _pdf(pages: Sequence[Sequence[str]]) -> bytes:
+    """A PDF with a text layer: each page a list of words, ten a line."""
+    bodies = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1"]
+    bodies[2] += b" /BaseFont /Helvetica >>"
+    kids = []
+    for words in pages:
+        lines = [" ".join(words[n : n + 10]) for n in range(0, len(words), 10)]
+        shown = "".join(f"({line}) Tj T* " for line in lines)
+        content = f"BT /F1 9 Tf 14 TL 40 800 Td {shown}ET".encode("ascii")
+        kids.append(len(bodies) + 1)
+        bodies.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R"
+            b" /Resources << /Font << /F1 3 0 R >> >> >>" % (len(bodies) + 2)
+        )
+        bodies.append(b"<< /Length %d >> stream\n%b\nendstream" % (len(content), content))
+    listed = " ".join(f"{kid} 0 R" for kid in kids)
+    bodies[1] = f"<< /Type /Pages /Kids [{listed}] /Count {len(kids)} >>".encode()
+    out, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(bodies, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%b\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    head = b"xref\n0 %d\n0000000000 65535 f \n" % (len(bodies) + 1)
+    tail = b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF"
+    return out + head + table + tail % (len(bodies) + 1, len(out))
+
+
+def pages_of(paths: Sequence[Path]) -> int:
+    count = 0
+    for path in paths:
+        file = pypdfium2.PdfDocument(path)
+        count += len(file)
+        file.close()
+    return count
+
+
+class Floor:
+    """The bare script."""
+
+    def __init__(self, database_url: str, provider_url: str) -> None:
+        self._database_url = make_url(database_url).render_as_string(hide_password=False)
+        self._provider = httpx.Client(base_url=provider_url, timeout=60)
+
+    async def prepare(self) -> None:
+        """Make its tables."""
+        connection = await asyncpg.connect(self._database_url)
+        await connection.execute(_FLOOR)
+        await connection.close()
+
+    async def run(self, paths: Sequence[Path]) -> float:
+        """Seconds from the first file's bytes to the last commit."""
+        connection = await asyncpg.connect(self._database_url)
+        await connection.set_type_codec(
+            "halfvec", schema="public", encoder=_halfvec, decoder=bytes, format="binary"
+        )
+        started = time.perf_counter()
+        for path in paths:
+            await self._ingest(connection, path.read_bytes())
+        seconds = time.perf_counter() - started
+        await connection.close()
+        return seconds
+
+    async def _ingest(self, connection: asyncpg.Connection, content: bytes) -> None:
+        source = new_id()
+        chunks = [(new_id(), source, *window) for window in _windows(content)]
+        vectors = [
+            vector
+            for n in range(0, len(chunks), BATCH)
+            for vector in self._embed([chunk[-1] for chunk in chunks[n : n + BATCH]])
+        ]
+        async with connection.transaction():
+            await connection.copy_records_to_table("floor_chunks", records=chunks)
+            await connection.copy_records_to_table(
+                "floor_vectors",
+                records=[(c[0], v) for c, v in zip(chunks, vectors, strict=True)],
+            )
+
+    def _embed(self, texts: list[str]) -> Iterator[np.ndarray]:
+        answer = self._provider.post(
+            "embeddings",
+            json={
+                "model": stage.MODELS["EMBEDDING_MODEL"],
+                "input": texts,
+                "dimensions": 1024,
+                "encoding_format": "base64",
+            },
+        )
+        for row in msgspec.json.decode(answer.content)["data"]:
+            yield np.frombuffer(base64.b64decode(row["embedding"]), "<f4")
+
+
+def _halfvec(vector: np.ndarray) -> bytes:
+    return len(vector).to_bytes(2, "big") + b"\0\0" + vector.astype(">f2").tobytes()
+
+
+def _windows(content: bytes) -> Iterator[tuple[int, int, int, str]]:
+    """(page, start, end, text) of every window."""
+    file = pypdfium2.PdfDocument(content)
+    for number in range(len(file)):
+        text = file[number].get_textpage().get_text_range().replace("\0", "")
+        spans = [match.span() for match in _TOKEN.finditer(text)]
+        for first in range(0, max(len(spans) - OVERLAP, min(len(spans), 1)), TOKENS - OVERLAP):
+            start, end = spans[first][0], spans[min(first + TOKENS, len(spans)) - 1][1]
+            yield number + 1, start, end, text[start:end]
+    file.close()
+
+
+def through_the_product(address: str, paths: Sequence[Path]) -> float:
+    """Seconds from the first upload until every source is ready, for an account of its own."""
+    with closing(stage.account(address)) as client:
+        notebook = client.post("/notebooks", json={"title": "Papers"}).json()["id"]
+        route = f"/notebooks/{notebook}/sources"
+        contents = [(path.name, path.read_bytes()) for path in paths]
+        started = time.perf_counter()
+        for file in contents:
+            client.post(route, files={"file": file}).raise_for_status()
+        while True:
+            sources = client.get(route).json()["items"]
+            if all(source["status"] == "ready" for source in sources):
+                return time.perf_counter() - started
+            for source in sources:
+                if source["status"] == "failed":
+                    sys.exit(f"{source['title']}: {source['error']}")
+            if time.perf_counter() - started > 60:
+                sys.exit("Nothing is ready after a minute.")
+            time.sleep(0.05)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    asked = parser.parse_args()
+    stage.heading("Ingest: the product and a bare script")
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        stage.folder() as data,
+        stage.database(data) as url,
+        stage.provider() as provider,
+        stage.product(url, data, INFERENCE_BASE_URL=provider, **stage.MODELS) as beleg,
+    ):
+        paths = papers(Path(scratch))
+        pages = pages_of(paths)
+        _, address = beleg.web()
+        beleg.worker()
+        floor = Floor(url, provider)
+        asyncio.run(floor.prepare())
+        print(f"{len(paths)} files, {pages} pages, {asked.rounds} rounds")
+        ours, theirs = [], []
+        for n in range(asked.rounds + 1):
+            bare = pages / asyncio.run(floor.run(paths))
+            whole = pages / through_the_product(address, paths)
+            if n:  # the first round warms both
+                theirs.append(bare)
+                ours.append(whole)
+            print(
+                f"{'round' if n else 'warm '} {n}: floor {bare:6.1f}  product {whole:6.1f} pages/s"
+            )
+        print(
+            f"floor {statistics.median(theirs):.1f}, product {statistics.median(ours):.1f} pages/s"
+        )
+        holds = stage.verdict(
+            "pages/s, share of the floor's", stage.ratio(ours, theirs), 0.5, least=True
+        )
+    sys.exit(0 if holds else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -22,15 +22,19 @@ from adapters.postgres.migrate import upgrade
 from tests.conftest import SHARED_DATA, Product
 
 PDFS = SHARED_DATA / "pdfs"
-MODELS = {
-    "INFERENCE_API_KEY": "test",
-    "LLM_MODEL": "glm-5.3-flash",
-    "EMBEDDING_MODEL": "qwen3-embedding-4b",
+LIMITS = {
     "SIGNUP_CREDIT": "1000000",
     "MAX_QUESTIONS_PER_NOTEBOOK_DAY": "1000000",
     "MAX_SOURCES_PER_NOTEBOOK": "300",
 }
-"""The product's environment: models that the test provider knows, and limits out of the way."""
+"""The product's environment: limits out of the way."""
+MODELS = {
+    **LIMITS,
+    "INFERENCE_API_KEY": "test",
+    "LLM_MODEL": "glm-5.3-flash",
+    "EMBEDDING_MODEL": "qwen3-embedding-4b",
+}
+"""Likewise, with models that the test provider knows."""
 
 _WORDY = (
     *("freeculture-352p", "pdkids-55p", "paper-rag-2005.11401", "paper-alce", "paper-pasa"),

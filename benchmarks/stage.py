@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -44,7 +45,11 @@ _WORDY = (
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """An empty folder that goes away; PostgreSQL's own account may pass through it."""
+    """An empty folder that goes away; PostgreSQL's own account may pass through it.
+
+    From here on SIGTERM ends the script like any exit, so that nothing it started is left.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="beleg-bench-") as name:
         Path(name).chmod(0o711)
         yield Path(name)

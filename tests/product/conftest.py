@@ -35,6 +35,8 @@ def running_stage(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> It
 @pytest.fixture
 def stage(running_stage: Stage) -> Iterator[Stage]:
     """The product, with a provider that answers well and an empty ledger."""
+    worker = running_stage.product.children[0]
+    assert worker.poll() is None, running_stage.product.log()[-4000:]
     running_stage.provider.reset()
     yield running_stage
     for client in running_stage.clients:

@@ -45,9 +45,9 @@ def test_a_third_of_the_calls_failing_costs_nothing_twice(stage: Stage, person: 
         rate=0.32,
         retry_after_s=0,
     )
-    stage.provider.fail(Fault.HANG, rate=0.02, times=3)
+    stage.provider.fail(Fault.HANG, rate=0.02, times=2)
     notebook = person.notebook()
-    sources = [person.add(notebook, text(f"Text{n}", 75)) for n in range(16)]
+    sources = [person.add(notebook, text(f"Text{n}", 75)) for n in range(14)]
     person.wait_until_ready(sources, within_s=90)
     stage.provider.settings.token_delay_s = 0.001
     answers = [person.answer_to(notebook, f"Which road has bridge {n}?") for n in range(16)]

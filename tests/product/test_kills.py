@@ -14,7 +14,7 @@ import pytest
 from app.bootstrap import running_database
 from tests.adapters.small_pdf import line, pdf
 from tests.conftest import Product, until
-from tests.product.stage import ENVIRONMENT, Person, Stage, kill
+from tests.product.stage import ENVIRONMENT, Person, Stage, check_books, kill
 from tests.provider import Provider, Settings, Status, served_inputs
 from tests.test_up import Run, is_ready, running
 
@@ -43,9 +43,9 @@ def content(file: int) -> tuple[str, bytes]:
     return f"{file}.pdf", pdf(drawn)
 
 
-def upload_all(person: Person) -> str:
+def upload_all(person: Person, files: int = FILES) -> str:
     notebook = person.notebook()
-    for file in range(FILES):
+    for file in range(files):
         person.upload(notebook, *content(file))
     return notebook
 
@@ -64,10 +64,10 @@ def kill_database(beleg: Run, address: str) -> None:
     until(lambda: is_ready(address))
 
 
-def check_whole(stage: Stage, person: Person, notebook: str) -> int:
+def check_whole(stage: Stage, person: Person, notebook: str, files: int = FILES) -> int:
     """Every source is whole, once, and nothing else is left; the number of chunks."""
     until(lambda: stage.count("sources", "status in ('queued', 'processing')") == 0, within_s=120)
-    assert person.states(notebook) == {"ready": FILES}
+    assert person.states(notebook) == {"ready": files}
     versions = stage.sql(
         "select s.id, v.id, v.chunk_count,"
         " array(select ordinal from chunks where version_id = v.id order by ordinal),"
@@ -76,7 +76,7 @@ def check_whole(stage: Stage, person: Person, notebook: str) -> int:
         "  where p.version_id = v.id order by o)"
         " from sources s left join source_versions v on v.source_id = s.id"
     )
-    assert len(versions) == len({source for source, *_ in versions}) == FILES
+    assert len(versions) == len({source for source, *_ in versions}) == files
     for source, version, count, chunks, vectors, postings in versions:
         assert stage.sql("select version_id from sources where id = %s", source) == [(version,)]
         assert count > 20
@@ -174,3 +174,30 @@ def test_a_kill_of_everything_and_the_database_under_it(provider: Provider, tmp_
         for client in stage.clients:
             client.close()
         assert beleg.end(signal.SIGTERM) == 0
+
+
+@pytest.mark.slow
+def test_jobs_that_run_twice_at_once_are_fenced_and_each_call_is_billed(
+    provider: Provider, product: Callable[..., Product]
+) -> None:
+    provider.settings.embedding_delay_s = 0.2
+    beleg = product(INFERENCE_BASE_URL=provider.url, **ENVIRONMENT)
+    beleg.worker()
+    beleg.worker()
+    _, address = beleg.web()
+    stage = Stage(provider, beleg, [address])
+    person = stage.person()
+    notebook = upload_all(person, files=10)
+    wait_for_calls(provider, 4)
+    for _ in range(3):  # as if the workers that are at it looked dead
+        stage.sql("update saq_jobs set status = 'queued', scheduled = 0 where status = 'active'")
+        stage.sql("select pg_notify('saq:ingest', 'saq:enqueue')")
+        time.sleep(0.5)
+    check_whole(stage, person, notebook, files=10)
+    [[attempts]] = stage.sql("select sum(attempt) from sources")
+    assert attempts > 10, "some were run twice"
+    until(lambda: {row["status"] for row in person.usage()} == {"served"})
+    check_books(person.usage(), provider.ledger)
+    print(f"{attempts} attempts, {len(provider.ledger)} calls")
+    for client in stage.clients:
+        client.close()

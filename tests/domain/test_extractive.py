@@ -1,4 +1,5 @@
 import hashlib
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def unit(*numbers: float) -> Vectors:
     return vector / np.linalg.norm(vector)
 
 
-def candidate(text: str, support: float, *, floor: float = 2.3, start: int = 0) -> Candidate:
+def candidate(text: str, support: float, *, floor: float = 1.8, start: int = 0) -> Candidate:
     return Candidate(1, start, start + len(text), text, support, floor)
 
 
@@ -133,6 +134,60 @@ def test_what_says_the_same_or_overlaps_is_said_once() -> None:
     assert [one.text for one in choose(near(1.0, 1), apart, nested)] == ["Anfang und Ende."]
 
 
+def test_a_sentence_that_overlaps_makes_the_quote_longer() -> None:
+    text = "Erstens gilt dies. Es gilt immer. Es gilt überall. Anderes gilt nie."
+    spans = [(19, 33), (19, 50), (0, 33), (51, 68)]
+    found = [
+        Candidate(1, start, end, text[start:end], support, 1.8)
+        for (start, end), support in zip(spans, [3.5, 3.3, 3.2, 3.1], strict=True)
+    ]
+    vectors = np.stack([near(0.9, 1), near(0.9, 1), near(0.9, 1), near(0.9, 2)])
+    chosen = choose(near(1.0, 1), vectors, found)
+    assert [(one.start, one.end) for one in chosen] == [(0, 50), (51, 68)]
+    assert all(text[one.start : one.end] == one.text for one in chosen)
+
+
+def test_quotes_that_a_sentence_connects_become_one() -> None:
+    text = "Eins ist wahr. Zwei ist wahr. Drei ist wahr."
+    found = [
+        Candidate(1, start, end, text[start:end], support, 1.8)
+        for start, end, support in [(0, 14, 3.5), (30, 44, 3.4), (10, 40, 3.0)]
+    ]
+    chosen = choose(near(1.0, 1), np.stack([near(0.9, axis) for axis in (1, 2, 3)]), found)
+    assert [one.text for one in chosen] == [text]
+
+
+def test_a_related_word_counts_less_than_the_word_itself() -> None:
+    texts = ("Das Briefgeheimnis ist unverletzlich.", "Den Brief liest niemand.", "Das gilt immer.")
+    passages = [Evidence(1, text, "de", 0.9, 1) for text in texts]
+    related, same, neither = (
+        candidates("Wer liest Briefe?", "de", [passage])[0].support for passage in passages
+    )
+    assert neither < related < same
+
+
+def test_a_question_for_a_number_prefers_a_sentence_that_has_one() -> None:
+    text = "Die Wahlperiode dauert lange. Die Wahlperiode dauert vier Jahre."
+    with_number, without = candidates("Wie lange dauert die Wahlperiode?", "de", evidence(text))
+    assert "vier" in with_number.text
+    assert without.support < with_number.support
+
+
+def test_a_passage_that_stands_out_supports_more_than_one_among_equals() -> None:
+    alone, among = (
+        candidates(
+            "Was ist unantastbar?",
+            "de",
+            [
+                Evidence(1, CONSTITUTION, "de", 0.9, 2),
+                Evidence(2, PRESIDENT, "de", similarity, 1),
+            ],
+        )[0].support
+        for similarity in (0.8, 0.89)
+    )
+    assert among < alone
+
+
 def test_at_most_four_sentences() -> None:
     found = [candidate(f"Satz {i}.", 3.0, start=100 * i) for i in range(6)]
     vectors = np.stack([near(0.9, i, of=8) for i in range(1, 7)])
@@ -194,7 +249,10 @@ def test_any_text_gives_true_offsets(question: str, texts: list[str], most: int)
     vectors = np.stack([_pseudo(one.text) for one in found] or [_pseudo("")])[: len(found)]
     chosen = choose(_pseudo(question), vectors, found, most=most + 1)
     assert len(chosen) <= most + 1
-    assert all(one in found for one in chosen)
+    for one in chosen:
+        assert passages[one.number - 1].text[one.start : one.end] == one.text
+    places = sorted((one.number, one.start, one.end) for one in chosen)
+    assert all(a[0] != b[0] or a[2] <= b[1] for a, b in pairwise(places))
 
 
 def _pseudo(text: str) -> Vectors:

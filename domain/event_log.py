@@ -100,8 +100,7 @@ class EventLog:
         Returns:
             False where the run was ended by another hand.
         """
-        until = self._clock.now() + LEASE
-        return await tx.answers.append(self._answer_id, self._pending, until) is not None
+        return await tx.answers.append(self._answer_id, self._pending, LEASE) is not None
 
     def show(self) -> None:
         """Show what `write` wrote, after its commit."""
@@ -118,9 +117,7 @@ class EventLog:
             self._tried_id = self._next_id - 1
             try:
                 async with self._uow() as tx:
-                    stop = await tx.answers.append(
-                        self._answer_id, events, self._clock.now() + LEASE
-                    )
+                    stop = await tx.answers.append(self._answer_id, events, LEASE)
             except BaseException:
                 self._pending = [*events, *self._pending]
                 raise

@@ -136,7 +136,7 @@ class MeteredEmbedder:
         async with self.uow() as tx:
             if before:
                 await before(tx)
-            await tx.ledger.open(intent, self.clock.now() + CALL_LEASE)
+            await tx.ledger.open(intent, CALL_LEASE)
         return intent
 
     async def _keep(

@@ -298,7 +298,9 @@ class Index(Protocol):
 class Answers(Protocol):
     """Questions, answers, their events, and who is writing them."""
 
-    async def add(self, answer: Answer, lease_until: datetime) -> None: ...
+    async def add(self, answer: Answer, lease: timedelta) -> None:
+        """Keep a question that is about to be answered; its run is alive for so long."""
+        ...
 
     async def count_question(self, notebook_id: NotebookId, day: date) -> int:
         """Count one more question; how many the notebook had that day, cleared ones included.
@@ -332,9 +334,9 @@ class Answers(Protocol):
     async def keep_retrieved(self, answer_id: AnswerId, hits: Sequence[Hit]) -> None: ...
 
     async def append(
-        self, answer_id: AnswerId, events: Sequence[AnswerEvent], lease_until: datetime
+        self, answer_id: AnswerId, events: Sequence[AnswerEvent], lease: timedelta
     ) -> bool | None:
-        """Add events and renew the lease; every listener is told at commit.
+        """Add events and renew the lease from now on; every listener is told at commit.
 
         Returns:
             None where the run was ended by another hand, else whether a stop was asked for.
@@ -373,8 +375,8 @@ class Ledger(Protocol):
         """
         ...
 
-    async def open(self, intent: Intent, lease_until: datetime) -> None:
-        """Write a call before it is made and reserve its bound.
+    async def open(self, intent: Intent, lease: timedelta) -> None:
+        """Write a call before it is made and reserve its bound; its process is alive for so long.
 
         Raises:
             OutOfCredit: the user's credit does not cover the bound.

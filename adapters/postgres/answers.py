@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import date, datetime
+from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -97,11 +97,11 @@ def _citation(row: Row[Any]) -> Citation:
 class PostgresAnswers(Store):
     """The `Answers` port."""
 
-    async def add(self, answer: Answer, lease_until: datetime) -> None:
+    async def add(self, answer: Answer, lease: timedelta) -> None:
         await self._run(
             "insert into answers (id, notebook_id, user_id, question, source_ids, about, mode,"
             " status, lease_until, created_at) values (:id, :notebook_id, :user_id, :question,"
-            " :source_ids, :about, :mode, :status, :lease_until, :created_at)",
+            " :source_ids, :about, :mode, :status, now() + cast(:lease as interval), :created_at)",
             id=answer.id,
             notebook_id=answer.notebook_id,
             user_id=answer.user_id,
@@ -110,7 +110,7 @@ class PostgresAnswers(Store):
             about=answer.about,
             mode=answer.mode.value,
             status=answer.status.value,
-            lease_until=lease_until,
+            lease=lease,
             created_at=answer.created_at,
         )
 
@@ -179,17 +179,17 @@ class PostgresAnswers(Store):
         )
 
     async def append(
-        self, answer_id: AnswerId, events: Sequence[AnswerEvent], lease_until: datetime
+        self, answer_id: AnswerId, events: Sequence[AnswerEvent], lease: timedelta
     ) -> bool | None:
         row = await self._one(
-            "with held as (update answers set lease_until = :lease_until where id = :id"
-            " and status = 'streaming' returning id, stop_requested),"
+            "with held as (update answers set lease_until = now() + cast(:lease as interval)"
+            " where id = :id and status = 'streaming' returning id, stop_requested),"
             " written as (insert into answer_events (answer_id, id, event, data)"
             " select held.id, e.* from held, unnest(cast(:ids as int[]), cast(:events as text[]),"
             " cast(:data as jsonb[])) as e on conflict do nothing)"
             " select stop_requested, case when cardinality(cast(:ids as int[])) > 0"
             " then pg_notify(:channel, cast(id as text)) end from held",
-            lease_until=lease_until,
+            lease=lease,
             id=answer_id,
             ids=[event.id for event in events],
             events=[event.kind.value for event in events],

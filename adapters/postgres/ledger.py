@@ -1,7 +1,7 @@
 """Rows of model calls, and the credit they draw on."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -63,7 +63,7 @@ class PostgresLedger(Store):
         if row is None:
             raise _uncovered(amount)
 
-    async def open(self, intent: Intent, lease_until: datetime) -> None:
+    async def open(self, intent: Intent, lease: timedelta) -> None:
         reserved = intent.price.cost(intent.bound)
         payer = (
             "update users set reserved = reserved + :reserved"
@@ -75,7 +75,8 @@ class PostgresLedger(Store):
             " answer_id, input_tokens, output_tokens, estimated, input_price, output_price,"
             " reserved, cost, lease_until, created_at) select :id, payer.id, :kind, :model,"
             " 'pending', :notebook_id, :source_id, :answer_id, :input_tokens, :output_tokens, true,"
-            " :input_price, :output_price, :reserved, 0, :lease_until, now() from payer",
+            " :input_price, :output_price, :reserved, 0, now() + cast(:lease as interval), now()"
+            " from payer",
             id=intent.id,
             user_id=intent.user_id,
             kind=intent.kind.value,
@@ -88,7 +89,7 @@ class PostgresLedger(Store):
             input_price=intent.price.input_per_million,
             output_price=intent.price.output_per_million,
             reserved=reserved,
-            lease_until=lease_until,
+            lease=lease,
         )
         if not opened.rowcount:
             raise _uncovered(reserved)

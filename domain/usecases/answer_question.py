@@ -224,7 +224,7 @@ class AnswerQuestion:
             answer_id=run.payer.answer_id,
         )
         run.settlement, run.is_sent = None, False
-        await tx.ledger.open(run.call, self.clock.now() + CALL_LEASE)
+        await tx.ledger.open(run.call, CALL_LEASE)
 
     async def _converse(self, run: _Run, chat: ChatModel) -> None:
         """Stream the model's answer; try again only while nothing of it has arrived."""

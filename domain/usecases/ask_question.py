@@ -89,7 +89,7 @@ class AskQuestion:
                     " used up. Ask again tomorrow (UTC), or in another notebook."
                 )
             answer = self._turn(user, notebook_id, text, source_ids, about)
-            await tx.answers.add(answer, self.clock.now() + LEASE)
+            await tx.answers.add(answer, LEASE)
             opened = None
             if answer.mode is AnswerMode.GENERAL:
                 await tx.ledger.require(user.id, self.writing_cost)
@@ -99,7 +99,7 @@ class AskQuestion:
                 await tx.ledger.require(
                     user.id, opened.price.cost(opened.bound) + self.writing_cost
                 )
-                await tx.ledger.open(opened, self.clock.now() + CALL_LEASE)
+                await tx.ledger.open(opened, CALL_LEASE)
             if idempotency_key:
                 await tx.idempotency.remember(user.id, idempotency_key, asked_hash, str(answer.id))
         return Asked(answer, opened, is_new=True)

@@ -1,6 +1,7 @@
 """Clean up after processes that died."""
 
 from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 
 from domain.conversation import AnswerEvent, AnswerStatus, EventKind
 from domain.errors import Problem
@@ -44,7 +45,7 @@ class Reap:
                 seen = "".join(e.data["text"] for e in events if e.kind is EventKind.DELTA)
                 last = AnswerEvent(len(events) + 1, EventKind.ERROR, asdict(_DIED))
                 await tx.ledger.abandon(answer_id=answer.id)
-                await tx.answers.append(answer.id, [last], self.clock.now())
+                await tx.answers.append(answer.id, [last], timedelta())
                 await tx.answers.finish(
                     replace(
                         answer,

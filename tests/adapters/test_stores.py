@@ -52,7 +52,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 SOON = datetime.now(UTC) + timedelta(minutes=5)
-PAST = datetime.now(UTC) - timedelta(minutes=5)
+ALIVE, DEAD = timedelta(minutes=5), timedelta(minutes=-5)
 UP, EAST, NORTH = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0)
 SETTINGS = RetrievalSettings(mode=RetrievalMode.VECTOR, k=8, floor=0.3)
 
@@ -454,13 +454,13 @@ async def _answered(shelf: Shelf) -> Answer:
     answer = _answer(shelf)
     citations = tuple(_citation(hit, n) for n, hit in enumerate(hits, 1))
     async with shelf.uow() as tx:
-        await tx.answers.add(answer, SOON)
+        await tx.answers.add(answer, ALIVE)
         await tx.answers.keep_retrieved(answer.id, hits)
         events = [
             AnswerEvent(n, EventKind.CITATION, _as_json(citation))
             for n, citation in enumerate(citations, 1)
         ]
-        await tx.answers.append(answer.id, events, SOON)
+        await tx.answers.append(answer.id, events, ALIVE)
         done = replace(answer, status=AnswerStatus.COMPLETE, text="[1], [1]", citations=citations)
         await tx.answers.finish(done)
     return done
@@ -545,18 +545,18 @@ async def test_a_run_that_was_ended_by_another_hand_hears_of_it(shelf: Shelf) ->
     answer = _answer(shelf)
     delta = AnswerEvent(1, EventKind.DELTA, {"text": "It's"})
     async with shelf.uow() as tx:
-        await tx.answers.add(answer, SOON)
-        assert await tx.answers.append(answer.id, [delta], SOON) is False
+        await tx.answers.add(answer, ALIVE)
+        assert await tx.answers.append(answer.id, [delta], ALIVE) is False
         await tx.answers.request_stop(answer.id)
-        assert await tx.answers.append(answer.id, [], SOON) is True
+        assert await tx.answers.append(answer.id, [], ALIVE) is True
         # The same event again is the same event.
         again = AnswerEvent(1, EventKind.DELTA, {"text": "other"})
-        assert await tx.answers.append(answer.id, [again], SOON) is True
+        assert await tx.answers.append(answer.id, [again], ALIVE) is True
         assert await tx.answers.events(answer.id, 0) == [delta]
         assert await tx.answers.events(answer.id, 1) == []
         await tx.answers.finish(replace(answer, status=AnswerStatus.STOPPED, text="It's"))
-        assert await tx.answers.append(answer.id, [], SOON) is None
-        assert await tx.answers.append(AnswerId(uuid4()), [delta], SOON) is None
+        assert await tx.answers.append(answer.id, [], ALIVE) is None
+        assert await tx.answers.append(AnswerId(uuid4()), [delta], ALIVE) is None
 
 
 async def test_only_answers_past_their_lease_are_abandoned_and_one_process_takes_each(
@@ -564,9 +564,9 @@ async def test_only_answers_past_their_lease_are_abandoned_and_one_process_takes
 ) -> None:
     dead, alive, ended = _answer(shelf), _answer(shelf), _answer(shelf)
     async with shelf.uow() as tx:
-        await tx.answers.add(dead, PAST)
-        await tx.answers.add(alive, SOON)
-        await tx.answers.add(ended, PAST)
+        await tx.answers.add(dead, DEAD)
+        await tx.answers.add(alive, ALIVE)
+        await tx.answers.add(ended, DEAD)
         await tx.answers.finish(replace(ended, status=AnswerStatus.COMPLETE, text="It is."))
     async with shelf.uow() as first, shelf.uow() as second:
         taken = {answer.id for answer in await first.answers.abandoned()}
@@ -580,9 +580,9 @@ async def test_clearing_leaves_what_is_being_written(shelf: Shelf) -> None:
     await asyncio.sleep(0.002)  # ids sort by the millisecond
     running = _answer(shelf, "Running?")
     async with shelf.uow() as tx:
-        await tx.answers.add(done, SOON)
+        await tx.answers.add(done, ALIVE)
         await tx.answers.finish(replace(done, status=AnswerStatus.COMPLETE, text="Yes."))
-        await tx.answers.add(running, SOON)
+        await tx.answers.add(running, ALIVE)
         history = await tx.answers.history(running, messages=12)
         await tx.answers.clear(shelf.notebook.id)
         page = await tx.answers.page(shelf.notebook.id, limit=9, after=None)
@@ -625,7 +625,7 @@ async def test_a_call_reserves_its_bound_and_costs_what_it_used(uow: PostgresUni
     user = await _user(uow, "10")
     call = _intent(user, 6)
     async with uow() as tx:
-        await tx.ledger.open(call, SOON)
+        await tx.ledger.open(call, ALIVE)
     assert (await _again(uow, user)).credit == 4
     assert await _rows(uow, user) == ["pending 0"]
     async with uow() as tx:
@@ -642,13 +642,13 @@ async def test_what_credit_does_not_cover_is_neither_opened_nor_written(
     user = await _user(uow, "5")
     with pytest.raises(OutOfCredit, match="6 USD"):
         async with uow() as tx:
-            await tx.ledger.open(_intent(user, 6), SOON)
+            await tx.ledger.open(_intent(user, 6), ALIVE)
     with pytest.raises(OutOfCredit):
         async with uow() as tx:
             await tx.ledger.require(user.id, Decimal("5.000000001"))
     async with uow() as tx:
         await tx.ledger.require(user.id, Decimal(5))
-        await tx.ledger.open(_intent(user, 5), SOON)
+        await tx.ledger.open(_intent(user, 5), ALIVE)
     assert len(await _rows(uow, user)) == 1
 
 
@@ -658,7 +658,7 @@ async def test_calls_at_once_cannot_overspend(uow: PostgresUnitOfWork) -> None:
     async def call() -> bool:
         try:
             async with uow() as tx:
-                await tx.ledger.open(_intent(user, 2), SOON)
+                await tx.ledger.open(_intent(user, 2), ALIVE)
         except OutOfCredit:
             return False
         return True
@@ -671,7 +671,7 @@ async def test_a_call_that_was_not_served_costs_nothing(uow: PostgresUnitOfWork)
     user = await _user(uow, "5")
     call = _intent(user, 5)
     async with uow() as tx:
-        await tx.ledger.open(call, SOON)
+        await tx.ledger.open(call, ALIVE)
         await tx.ledger.settle(call.id, NOT_SERVED)
     assert (await _again(uow, user)).credit == 5
     assert await _rows(uow, user) == ["failed 0"]
@@ -683,8 +683,8 @@ async def test_an_overrun_is_never_a_debt_and_takes_nothing_from_other_calls(
     user = await _user(uow, "5")
     over, other = _intent(user, 2), _intent(user, 3)
     async with uow() as tx:
-        await tx.ledger.open(over, SOON)
-        await tx.ledger.open(other, SOON)
+        await tx.ledger.open(over, ALIVE)
+        await tx.ledger.open(other, ALIVE)
         await tx.ledger.settle(over.id, _served(100))
     assert (await _again(uow, user)).credit == 0
     assert await _reserved(uow, user) == 3
@@ -701,8 +701,8 @@ async def test_a_dead_process_s_call_stands_at_its_bound_until_it_is_settled_lat
     answer = AnswerId(uuid4())
     dead, alive = _intent(user, 6, answer_id=answer), _intent(user, 1)
     async with uow() as tx:
-        await tx.ledger.open(dead, SOON)
-        await tx.ledger.open(alive, SOON)
+        await tx.ledger.open(dead, ALIVE)
+        await tx.ledger.open(alive, ALIVE)
         await tx.ledger.abandon(answer_id=answer)
         await tx.ledger.abandon(answer_id=answer)  # twice is harmless
     assert await _rows(uow, user) == ["pending 0", "unknown 6"]
@@ -720,7 +720,7 @@ async def test_without_a_subject_every_call_past_its_lease_is_abandoned(
 ) -> None:
     one, other = await _user(uow, "5"), await _user(uow, "5")
     async with uow() as tx:
-        for user, lease in ((one, PAST), (one, PAST), (other, PAST), (other, SOON)):
+        for user, lease in ((one, DEAD), (one, DEAD), (other, DEAD), (other, ALIVE)):
             await tx.ledger.open(_intent(user, 1), lease)
         await tx.ledger.abandon()
     assert await _rows(uow, one) == ["unknown 1", "unknown 1"]
@@ -734,7 +734,7 @@ async def test_a_free_call_is_written_also_without_credit(uow: PostgresUnitOfWor
     call = _intent(user, 9, price="0")
     async with uow() as tx:
         await tx.ledger.require(user.id, Decimal(0))
-        await tx.ledger.open(call, SOON)
+        await tx.ledger.open(call, ALIVE)
         await tx.ledger.settle(call.id, _served(9))
     assert await _rows(uow, user) == ["served 0"]
 
@@ -745,9 +745,9 @@ async def test_sums_leave_pending_calls_out_and_add_up(uow: PostgresUnitOfWork) 
     async with uow() as tx:
         for tokens in (1, 2):
             call = _intent(user, 3)
-            await tx.ledger.open(call, SOON)
+            await tx.ledger.open(call, ALIVE)
             await tx.ledger.settle(call.id, _served(tokens))
-        await tx.ledger.open(_intent(user, 3), SOON)
+        await tx.ledger.open(_intent(user, 3), ALIVE)
         [group] = await tx.ledger.grouped(user.id, **period, by=["day", "kind", "notebook"])
         totals = await tx.ledger.totals()
     assert (group.calls, group.input_tokens) == (2, 3)

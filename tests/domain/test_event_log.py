@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import pytest
@@ -31,7 +31,7 @@ class Rows:
         return self
 
     async def append(
-        self, _: AnswerId, events: Sequence[AnswerEvent], _until: datetime
+        self, _: AnswerId, events: Sequence[AnswerEvent], _lease: timedelta
     ) -> bool | None:
         if not self.is_streaming:
             return None

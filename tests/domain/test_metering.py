@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal, cast
 
@@ -39,7 +39,7 @@ class Books:
     calls: dict[CallId, Settlement | None] = field(default_factory=dict)
     credit: int = 100
 
-    async def open(self, intent: Intent, _lease_until: datetime) -> None:
+    async def open(self, intent: Intent, _lease: timedelta) -> None:
         if not self.credit:
             raise OutOfCredit
         self.calls[intent.id] = None

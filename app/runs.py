@@ -12,6 +12,8 @@ from domain.ports import Wakeup
 from domain.usecases.ask_question import Asked
 
 _SHUTDOWN_S = 20.0
+_LOCAL_SHUTDOWN_S = 2.0
+"""Nobody at a terminal waits longer for an answer that nobody reads."""
 log = structlog.get_logger()
 
 
@@ -51,7 +53,9 @@ class Runs:
     async def close(self) -> None:
         """Wait for runs to end; after a while stop those that go on."""
         if self._tasks:
-            _, running = await asyncio.wait(self._tasks, timeout=_SHUTDOWN_S)
+            local = self._services.settings.beleg_local
+            patience_s = _LOCAL_SHUTDOWN_S if local else _SHUTDOWN_S
+            _, running = await asyncio.wait(self._tasks, timeout=patience_s)
             self._services.live.stop_all()
             if running:
                 await asyncio.wait(running, timeout=5)

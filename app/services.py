@@ -143,5 +143,5 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
     )
 
 
-_PROMPT_BOUND_TOKENS = 30_000
-"""What a prompt may hold at most: passages, history and question, as bytes."""
+_PROMPT_BOUND_TOKENS = 80_000
+"""More, as bytes, than a prompt holds: passages, history, question and the list of documents."""

@@ -7,6 +7,7 @@ from domain.citations import Marker, MarkerStream, Text
 from domain.conversation import Citation, Mention
 from domain.quotes import Quote, choose, claim_before
 from domain.retrieval import Hit
+from domain.text_gate import DeltaGate
 
 
 class AnswerWriter:
@@ -21,6 +22,7 @@ class AnswerWriter:
 
     def __init__(self, hits: Sequence[Hit]) -> None:
         self._hits = {hit.rank: hit for hit in hits}
+        self._gate = DeltaGate()
         self._markers = MarkerStream(len(hits))
         self._citations: dict[int, Citation] = {}
         self._written: list[str] = []
@@ -39,7 +41,7 @@ class AnswerWriter:
 
     def feed(self, delta: str) -> list[str | Citation]:
         """The pieces that `delta` adds."""
-        return self._pieces(self._markers.feed(delta))
+        return self._pieces(self._markers.feed(self._gate.passed(delta)))
 
     def finish(self) -> list[str | Citation]:
         """The pieces that were held back until the end."""

@@ -36,6 +36,10 @@ _TAG = re.compile(r"[<＜﹤](?=\W{0,8}" + r"\W{0,8}".join("passage") + ")", re.
 _FOOTNOTE = re.compile(r"[\[【［〔]\s*(\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\s*[\]】］〕]")
 
 
+HISTORY_BYTES = 24_000
+"""UTF-8 bytes of earlier messages that a prompt carries; older ones are left out."""
+
+
 def grounded(
     question: str,
     hits: Sequence[Hit],
@@ -54,12 +58,23 @@ def grounded(
         documents="\n".join(f"- {kind}: {quoted(title)}" for kind, title in documents),
         passages="\n\n".join(_passage(hit) for hit in hits) or "(none fits the question)",
     )
-    return [Message(Role.SYSTEM, system), *history, Message(Role.USER, question)]
+    return [Message(Role.SYSTEM, system), *_recent(history), Message(Role.USER, question)]
 
 
 def general(question: str, history: Sequence[Message]) -> list[Message]:
     """The prompt of a question without sources."""
-    return [Message(Role.SYSTEM, _GENERAL), *history, Message(Role.USER, question)]
+    return [Message(Role.SYSTEM, _GENERAL), *_recent(history), Message(Role.USER, question)]
+
+
+def _recent(history: Sequence[Message]) -> Sequence[Message]:
+    """The last whole turns that fit, so that a long chat never outgrows the model."""
+    room, first = HISTORY_BYTES, len(history)
+    for start in range(len(history) - 2, -1, -2):
+        room -= sum(len(message.content.encode()) for message in history[start : start + 2])
+        if room < 0:
+            break
+        first = start
+    return history[first:]
 
 
 def quoted(text: str) -> str:

@@ -162,3 +162,26 @@ def _compositions(text: str) -> Iterable[tuple[int, int, str]]:
 def _continues(character: str) -> bool:
     """True where `character` may be composed with the one before it."""
     return unicodedata.category(character)[0] == "M" or "\u1160" <= character <= "\u11ff"
+
+
+class DeltaGate:
+    """The gate for a text that comes in pieces: what no column takes is left out.
+
+    Composing (NFC) would need what follows, so only characters that cannot be stored go: NUL and
+    lone surrogates. A pair that was cut between two pieces is put together again.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def passed(self, piece: str) -> str:
+        """What may pass now; a high surrogate at the end waits for its other half."""
+        text = self._held + piece
+        self._held = text[-1] if text and "\ud800" <= text[-1] <= "\udbff" else ""
+        text = text[: len(text) - len(self._held)].replace("\0", "")
+        if _SURROGATE.search(text):
+            return text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+        return text
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")

@@ -10,6 +10,7 @@ import openai
 from openai import AsyncOpenAI
 
 from domain.errors import ModelError, ModelRefused, ModelUnavailable
+from domain.text_gate import clean
 
 _LATER = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 _NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
@@ -95,7 +96,7 @@ def _words(error: openai.APIError, client: AsyncOpenAI) -> str:
     """The provider's own words, short and without the key, which some providers echo."""
     body = error.body if isinstance(error.body, dict) else {}
     said = body.get("message") or error.code or error.type or "no reason given."
-    return str(said).replace(client.api_key, "[key]").strip()[:_QUOTED_CHARS]
+    return clean(str(said)).replace(client.api_key, "[key]").strip()[:_QUOTED_CHARS]
 
 
 def _host(client: AsyncOpenAI) -> str:

@@ -94,6 +94,13 @@ def _citation(row: Row[Any]) -> Citation:
     )
 
 
+def _without_markers(text: str, mentions: Sequence[dict[str, Any]]) -> str:
+    """An earlier answer as a model may read it: its numbers named other passages."""
+    for mention in sorted(mentions, key=lambda m: -int(m["answer_start"])):
+        text = text[: mention["answer_start"]].rstrip(" ") + text[mention["answer_end"] :]
+    return text
+
+
 class PostgresAnswers(Store):
     """The `Answers` port."""
 
@@ -152,7 +159,9 @@ class PostgresAnswers(Store):
 
     async def history(self, answer: Answer, *, messages: int) -> list[Message]:
         rows = await self._all(
-            "select question, text from answers where notebook_id = :notebook_id and id < :id"
+            "select question, text, (select jsonb_agg(m) from citations c,"
+            " jsonb_array_elements(c.mentions) m where c.answer_id = answers.id) as mentions"
+            " from answers where notebook_id = :notebook_id and id < :id"
             " and user_id = :user_id and text <> '' order by id desc limit :turns",
             notebook_id=answer.notebook_id,
             id=answer.id,
@@ -162,7 +171,10 @@ class PostgresAnswers(Store):
         return [
             message
             for row in reversed(rows)
-            for message in (Message(Role.USER, row.question), Message(Role.ASSISTANT, row.text))
+            for message in (
+                Message(Role.USER, row.question),
+                Message(Role.ASSISTANT, _without_markers(row.text, _json(row.mentions) or [])),
+            )
         ]
 
     async def clear(self, notebook_id: NotebookId) -> None:

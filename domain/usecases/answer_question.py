@@ -106,7 +106,10 @@ class AnswerQuestion:
         status = AnswerStatus.FAILED
         problem: Problem | None = _OUR_MISTAKE
         try:
-            status, problem = await self._until_stopped(run, opened)
+            status, problem = await self._until_stopped(run, opened, flusher)
+        except asyncio.CancelledError:
+            status, problem = AnswerStatus.STOPPED, None
+            raise
         finally:
             run.log.close()
             await asyncio.gather(flusher, return_exceptions=True)
@@ -114,12 +117,15 @@ class AnswerQuestion:
             await asyncio.shield(self._finish(run, status, problem))
 
     async def _until_stopped(
-        self, run: _Run, opened: Intent | None
+        self, run: _Run, opened: Intent | None, flusher: asyncio.Task[None]
     ) -> tuple[AnswerStatus, Problem | None]:
+        """Write, until that is done, somebody stops it, or what it writes cannot be kept."""
         work = asyncio.create_task(self._write(run, opened))
         stop = asyncio.create_task(run.live.stop.wait())
         try:
-            await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({work, stop, flusher}, return_when=asyncio.FIRST_COMPLETED)
+            if flusher.done():
+                flusher.result()
             if work.done():
                 work.result()
                 return AnswerStatus.COMPLETE, None
@@ -234,7 +240,8 @@ class AnswerQuestion:
             try:
                 await self._stream(run, chat)
             except ModelError as error:
-                run.settlement = settlement_of(error, run.call.bound)
+                # A call that came to its end was served, whatever is wrong with what it brought.
+                run.settlement = run.settlement or settlement_of(error, run.call.bound)
                 pause = None if run.received else wait_s(error, tries)
                 if pause is None:
                     raise
@@ -242,7 +249,7 @@ class AnswerQuestion:
                 return
             async with self.uow() as tx:
                 await tx.ledger.settle(run.call.id, run.settlement)
-                run.call = None
+            run.call = None
             await self.clock.sleep(pause)
             async with self.uow() as tx:
                 await self._open_call(tx, run, chat)
@@ -257,7 +264,7 @@ class AnswerQuestion:
                     if event.finish_reason == "length":
                         raise AnswerTooLong(f"The answer reached {most:,} tokens and breaks off.")
                 else:
-                    run.received += len(event.text.encode())
+                    run.received += len(event.text.encode(errors="replace"))
                     run.show(run.writer.feed(event.text))
                     await run.log.first_shown()
 
@@ -277,9 +284,11 @@ class AnswerQuestion:
         for _ in range(_FINISH_TRIES):
             try:
                 async with self.uow() as tx:
+                    # The answer before its calls: the reaper locks them in this order, too.
+                    is_written = await run.log.write(tx)
                     if run.call:
                         await tx.ledger.settle(run.call.id, run.settlement or run.so_far())
-                    if is_written := await run.log.write(tx):
+                    if is_written:
                         await tx.answers.finish(answer)
             except Unavailable:
                 await self.clock.sleep(1.0)

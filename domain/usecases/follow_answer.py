@@ -16,6 +16,8 @@ from domain.ports import Listener
 from domain.stores import Page, UnitOfWork
 from domain.usage import TokenUsage
 
+_CALM_S = 0.1
+"""Between two looks at the database: many readers share its few connections."""
 _DELETED = Problem(NotFound.code, "This answer was deleted.")
 
 
@@ -95,6 +97,7 @@ class FollowAnswer:
             while True:
                 news.clear()
                 async with self.uow() as tx:
+                    # Before the events: one that is no longer streaming has all of them.
                     status = await tx.answers.status(answer_id)
                     events = await tx.answers.events(answer_id, after)
                 for event in events:
@@ -104,6 +107,7 @@ class FollowAnswer:
                     yield AnswerEvent(after + 1, EventKind.ERROR, asdict(_DELETED))
                 if status is not AnswerStatus.STREAMING:
                     return
+                await asyncio.sleep(_CALM_S)
                 try:
                     async with asyncio.timeout(self.ping_s):
                         await news.wait()

@@ -1,0 +1,242 @@
+"""A run against a database in memory and a scripted model: what is shown, billed and kept."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any, cast
+
+import pytest
+
+from domain.conversation import Answer, AnswerEvent, AnswerMode, AnswerStatus, EventKind, Message
+from domain.embedding_set import EmbeddingSet
+from domain.errors import BelegError, ModelCut, ModelUnavailable, Unavailable
+from domain.ids import AnswerId, CallId, NotebookId, UserId, new_id
+from domain.ledger import Intent, Settlement
+from domain.live import LiveAnswer
+from domain.metering import MeteredEmbedder
+from domain.ports import ChatDelta, ChatEnd
+from domain.prices import PriceList
+from domain.retrieval import RetrievalSettings
+from domain.stores import Stores, UnitOfWork
+from domain.usage import CallStatus, Price, TokenUsage
+from domain.usecases.answer_question import AnswerQuestion, AnswerSettings
+
+USED = TokenUsage(100, 20)
+PRICES = PriceList({"m": Price(Decimal(1), Decimal(2))})
+
+
+@dataclass
+class Database:
+    """The ledger and the answers that a run without sources touches."""
+
+    calls: dict[CallId, Settlement | None] = field(default_factory=dict)
+    events: list[AnswerEvent] = field(default_factory=list)
+    finished: Answer | None = None
+    broken: Exception | None = None
+    """What the next `append` raises."""
+    order: list[str] = field(default_factory=list)
+
+    @property
+    def ledger(self) -> "Database":
+        return self
+
+    @property
+    def answers(self) -> "Database":
+        return self
+
+    @asynccontextmanager
+    async def uow(self) -> AsyncIterator[Stores]:
+        yield cast("Stores", self)
+
+    async def open(self, intent: Intent, _lease: timedelta) -> None:
+        self.calls[intent.id] = None
+
+    async def settle(self, call_id: CallId, settlement: Settlement) -> None:
+        self.order.append("settle")
+        if self.calls[call_id] is None:
+            self.calls[call_id] = settlement
+
+    async def history(self, _answer: Answer, *, messages: int) -> list[Message]:
+        assert messages == 12
+        return []
+
+    async def append(
+        self, _id: AnswerId, events: Sequence[AnswerEvent], _lease: timedelta
+    ) -> bool | None:
+        self.order.append("append")
+        if self.broken:
+            error, self.broken = self.broken, None
+            raise error
+        self.events += events
+        return False
+
+    async def finish(self, answer: Answer) -> None:
+        self.finished = answer
+
+    @property
+    def bills(self) -> list[tuple[CallStatus, int, int]]:
+        assert None not in self.calls.values(), "a call was left open"
+        return [
+            (s.status, s.usage.input_tokens, s.usage.output_tokens)
+            for s in self.calls.values()
+            if s
+        ]
+
+
+@dataclass
+class Model:
+    """Says its script: texts, an end, errors; an `Event` is waited for."""
+
+    steps: list[Any]
+    model = "m"
+    closed = False
+
+    async def stream(
+        self, _messages: Sequence[Message], *, max_tokens: int
+    ) -> AsyncGenerator[ChatDelta | ChatEnd, None]:
+        assert max_tokens == 4096
+        try:
+            while self.steps:
+                step = self.steps.pop(0)
+                if isinstance(step, asyncio.Event):
+                    await step.wait()
+                elif isinstance(step, BelegError):
+                    raise step
+                elif isinstance(step, ChatEnd):
+                    yield step
+                    return
+                else:
+                    yield ChatDelta(step)
+        finally:
+            self.closed = True
+
+
+class Noon:
+    def now(self) -> datetime:
+        return datetime(2026, 11, 29, 12, tzinfo=UTC)
+
+    async def sleep(self, _seconds: float) -> None:
+        await asyncio.sleep(0)
+
+
+def a_question() -> Answer:
+    return Answer(
+        id=AnswerId(new_id()),
+        notebook_id=NotebookId(new_id()),
+        user_id=UserId(new_id()),
+        question="What is a bridge?",
+        source_ids=(),
+        about=None,
+        mode=AnswerMode.GENERAL,
+        status=AnswerStatus.STREAMING,
+        refused=False,
+        text="",
+        error=None,
+        created_at=Noon().now(),
+    )
+
+
+async def run(database: Database, model: Model, live: LiveAnswer | None = None) -> Answer:
+    uow = cast("UnitOfWork", database.uow)
+    answering = AnswerQuestion(
+        uow=uow,
+        clock=Noon(),
+        embedder=cast("MeteredEmbedder", None),
+        embedding_set=EmbeddingSet(1, "e", 2, "token-window-420-50"),
+        chat=model,
+        prices=PRICES,
+        settings=AnswerSettings(RetrievalSettings()),
+    )
+    await answering(a_question(), None, live or LiveAnswer())
+    assert database.finished is not None
+    return database.finished
+
+
+def shown(database: Database) -> str:
+    return "".join(e.data["text"] for e in database.events if e.kind is EventKind.DELTA)
+
+
+async def test_what_is_stored_is_what_was_shown_and_its_bill_is_the_reported_one() -> None:
+    database = Database()
+    answer = await run(database, Model(["A bri", "dge [7] ", "spans.", ChatEnd("stop", USED)]))
+    assert answer.status is AnswerStatus.COMPLETE
+    assert answer.text == shown(database) == "A bridge spans."
+    assert database.events[-1].kind is EventKind.DONE
+    assert database.bills == [(CallStatus.SERVED, 100, 20)]
+
+
+async def test_an_answer_at_the_models_limit_is_kept_and_billed_but_not_whole() -> None:
+    database = Database()
+    answer = await run(database, Model(["A bridge", ChatEnd("length", TokenUsage(100, 4096))]))
+    assert answer.status is AnswerStatus.FAILED
+    assert answer.error is not None
+    assert answer.error.code == "answer_too_long"
+    assert answer.text == shown(database) == "A bridge"
+    assert database.bills == [(CallStatus.SERVED, 100, 4096)]
+
+
+async def test_a_model_is_asked_again_only_while_nothing_has_arrived() -> None:
+    database = Database()
+    refused = ModelUnavailable("busy", retry_after_s=0)
+    answer = await run(database, Model([refused, "A bridge.", ChatEnd("stop", USED)]))
+    assert answer.text == "A bridge."
+    assert database.bills == [(CallStatus.FAILED, 0, 0), (CallStatus.SERVED, 100, 20)]
+
+    database = Database()
+    cut = ModelCut("gone", usage=TokenUsage(100, 2, estimated=True))
+    answer = await run(database, Model(["A bri", cut, "never said"]))
+    assert answer.status is AnswerStatus.FAILED
+    assert answer.text == shown(database) == "A bri"
+    assert database.bills == [(CallStatus.CUT, 100, 2)]
+
+
+async def test_a_stop_closes_the_call_keeps_the_text_and_bills_an_estimate() -> None:
+    database, live = Database(), LiveAnswer()
+    model = Model(["A bridge", asyncio.Event()])
+    running = asyncio.create_task(run(database, model, live))
+    while not database.events:
+        await asyncio.sleep(0.01)
+    live.stop.set()
+    answer = await running
+    assert model.closed
+    assert answer.status is AnswerStatus.STOPPED
+    assert answer.text == shown(database) == "A bridge"
+    [(status, sent, wrote)] = database.bills
+    assert (status, wrote) == (CallStatus.CUT, 2)
+    assert sent > 0
+
+
+async def test_text_that_no_column_takes_is_left_out_and_cut_pairs_are_joined() -> None:
+    database = Database()
+    deltas = ["A\0 bri\ud83d", "\ude42dge", "\udc00 spans\ud83d", ChatEnd("stop", USED)]
+    answer = await run(database, Model(deltas))
+    assert answer.status is AnswerStatus.COMPLETE
+    assert answer.text == shown(database) == "A bri\U0001f642dge spans"
+
+
+async def test_a_run_whose_events_cannot_be_kept_ends_instead_of_paying_on() -> None:
+    database = Database(broken=ValueError("a mistake of ours"))
+    model = Model(["A bridge", asyncio.Event(), "never said"])
+    with pytest.raises(ValueError, match="a mistake of ours"):
+        await run(database, model)
+    assert model.closed
+    assert database.finished is not None
+    assert database.finished.status is AnswerStatus.FAILED
+    assert database.finished.text == shown(database) == "A bridge"
+    assert database.bills[0][0] is CallStatus.CUT
+
+
+async def test_a_database_that_is_away_for_a_moment_costs_nothing() -> None:
+    database = Database(broken=Unavailable())
+    answer = await run(database, Model(["A bridge", " spans.", ChatEnd("stop", USED)]))
+    assert answer.text == shown(database) == "A bridge spans."
+    assert [event.id for event in database.events] == list(range(1, len(database.events) + 1))
+
+
+async def test_the_end_locks_the_answer_before_its_calls() -> None:
+    database = Database()
+    await run(database, Model(["A bridge.", ChatEnd("stop", USED)]))
+    assert database.order[-2:] == ["append", "settle"]

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
-from domain.errors import NotFound
+from domain.errors import NotFound, Unavailable
 
 _BLOCK = 1 << 20
 
@@ -21,7 +21,16 @@ class DiskBlobStore:
 
     async def put(self, key: str, content: BinaryIO) -> None:
         """Written beside its place, synced, then renamed: whole or not at all."""
-        await asyncio.to_thread(self._put, self._path(key), content)
+        try:
+            await asyncio.to_thread(self._put, self._path(key), content)
+        except OSError as error:
+            reason = error.strerror or "it broke off"
+            message = f"The storage did not take this file: {reason}. Try again later."
+            raise Unavailable(message) from error
+
+    async def has(self, key: str) -> bool:
+        """True where something is kept under `key`."""
+        return await asyncio.to_thread(self._path(key).is_file)
 
     async def get(self, key: str) -> bytes:
         """The bytes kept under `key`."""

@@ -1,10 +1,10 @@
-"""What processes tell each other: the names of the channels; a message is an id."""
+"""What processes tell each other: the names of the channels, and whose id a message is."""
 
 ANSWER_APPENDED = "answer_appended"
-"""An answer has new events."""
+"""An answer has new events; the answer's id."""
 ANSWER_STOPPED = "answer_stopped"
-"""Somebody wants an answer to stop."""
+"""Somebody wants an answer to stop; the answer's id."""
 SOURCE_CHANGED = "source_changed"
-"""A source's status or progress changed, or it is gone."""
+"""A source's status or progress changed, or it is gone; its owner's id."""
 
 ALL = (ANSWER_APPENDED, ANSWER_STOPPED, SOURCE_CHANGED)

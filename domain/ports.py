@@ -68,7 +68,15 @@ class BlobStore(Protocol):
     """Files by key. Keys are owner-prefixed and never come from a user."""
 
     async def put(self, key: str, content: BinaryIO) -> None:
-        """Keep the rest of `content` under `key`: whole or not at all; twice is harmless."""
+        """Keep the rest of `content` under `key`: whole or not at all; twice is harmless.
+
+        Raises:
+            Unavailable: the storage does not take it.
+        """
+        ...
+
+    async def has(self, key: str) -> bool:
+        """True where something is kept under `key`."""
         ...
 
     async def get(self, key: str) -> bytes:

@@ -214,7 +214,10 @@ class Sources(Protocol):
         language: str,
         chunk_count: int,
     ) -> None:
-        """Write a new version with its passages, and make the source ready with it."""
+        """Write a new version with its passages, and make the source ready with it.
+
+        The title that the file gives itself replaces its name, but none that a person gave.
+        """
         ...
 
     async def passages(self, version_id: VersionId, *, page: int | None = None) -> list[Passage]:
@@ -225,6 +228,10 @@ class Sources(Protocol):
 
     async def delete(self, source_id: SourceId) -> None:
         """Remove its rows, and blank what answers kept of its text."""
+        ...
+
+    async def hold_blob(self, owner_id: UserId, sha256: bytes) -> None:
+        """Until commit, nobody else who holds it adds or deletes that file or an entry of it."""
         ...
 
     async def needs_blob(self, owner_id: UserId, sha256: bytes) -> bool:

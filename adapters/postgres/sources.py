@@ -22,6 +22,7 @@ from domain.source import (
     SourceKind,
     SourceStatus,
     Stage,
+    blob_key,
 )
 from domain.stores import Page
 
@@ -69,7 +70,9 @@ class PostgresSources(Store):
             "insert into sources (id, owner_id, kind, title, name, sha256, capture_mode,"
             " media_type, bytes, status, created_at, updated_at) values (:id, :owner_id, :kind,"
             " :title, :name, :sha256, :capture_mode, :media_type, :bytes, 'queued', now(), now())"
-            " on conflict (owner_id, sha256, capture_mode) do nothing returning id",
+            # Changes nothing, but holds the entry that is found: nobody deletes it until commit.
+            " on conflict (owner_id, sha256, capture_mode)"
+            " do update set updated_at = sources.updated_at returning id",
             id=source.id,
             owner_id=source.owner_id,
             kind=source.kind.value,
@@ -80,15 +83,10 @@ class PostgresSources(Store):
             media_type=source.media_type,
             bytes=source.bytes,
         )
-        kept = await self._one(
-            f"{_SOURCE} where s.owner_id = :owner_id and s.sha256 = :sha256"
-            " and s.capture_mode = :capture_mode",
-            owner_id=source.owner_id,
-            sha256=source.sha256,
-            capture_mode=source.capture_mode.value,
-        )
-        assert kept is not None  # noqa: S101 - it was there, or it was inserted above
-        return _source(kept), row is not None
+        assert row is not None  # noqa: S101 - inserted or found
+        kept = await self._one(f"{_SOURCE} where s.id = :id", id=row.id)
+        assert kept is not None  # noqa: S101 - the statement above holds it
+        return _source(kept), row.id == source.id
 
     async def get(self, source_id: SourceId, user_id: UserId) -> Source | None:
         row = await self._one(
@@ -147,7 +145,7 @@ class PostgresSources(Store):
             "with shown as (update sources set stage = :stage, total = :total, updated_at = now(),"
             " done = case when stage = :stage and total = :total then greatest(done, :done)"
             " else :done end where id = :id and attempt = :attempt and status = 'processing'"
-            " returning id) select pg_notify(:channel, cast(id as text)) from shown",
+            " returning owner_id) select pg_notify(:channel, cast(owner_id as text)) from shown",
             stage=progress.stage.value,
             done=progress.done,
             total=progress.total,
@@ -214,7 +212,8 @@ class PostgresSources(Store):
             "update sources set status = 'ready', version_id = :version_id, stage = null,"
             " title = :title, error = null, error_code = null, updated_at = now() where id = :id",
             version_id=version_id,
-            title=reading.title or source.title,
+            # A title that a person gave stays.
+            title=(source.title == source.name and reading.title) or source.title,
             id=source.id,
         )
         await self._tell(source.id)
@@ -238,7 +237,16 @@ class PostgresSources(Store):
         return _passage(row) if row else None
 
     async def delete(self, source_id: SourceId) -> None:
-        # Locked first: an answer that ends now is waited for, and one that ends later sees it gone.
+        await self._tell(source_id)
+        # Its notebooks before all else, as where one of them is deleted: nobody waits in a ring.
+        await self._run(
+            "select 1 from notebooks where id in"
+            " (select notebook_id from notebook_sources where source_id = :id union"
+            " select a.notebook_id from answers a join answer_passages p on p.answer_id = a.id"
+            " where p.source_id = :id) order by id for key share",
+            id=source_id,
+        )
+        # Locked: an answer that ends now is waited for, and one that ends later sees it gone.
         await self._run("select 1 from sources where id = :id for update", id=source_id)
         await PostgresAnswers(self._connection).blank_quotes(source_id)
         # Searches that were kept for their idempotency keys hold its text too.
@@ -250,7 +258,12 @@ class PostgresSources(Store):
         )
         await self._run("update sources set version_id = null where id = :id", id=source_id)
         await self._run("delete from sources where id = :id", id=source_id)
-        await self._tell(source_id)
+
+    async def hold_blob(self, owner_id: UserId, sha256: bytes) -> None:
+        await self._run(
+            "select pg_advisory_xact_lock(hashtextextended(:lock, 0))",
+            lock=blob_key(owner_id, sha256),
+        )
 
     async def needs_blob(self, owner_id: UserId, sha256: bytes) -> bool:
         row = await self._one(
@@ -264,8 +277,10 @@ class PostgresSources(Store):
         rows = await self._all(
             "select s.id, s.attempt from sources s where s.status in ('queued', 'processing')"
             " and s.updated_at < now() - interval '30 seconds'"
+            # Equal, not alike: such a condition is hashed, and no row meets every job.
             " and not exists (select from saq_jobs j where j.queue = :queue"
-            " and j.key like 'saq:job:' || :queue || ':' || :name || ':' || s.id || ':%'"
+            " and starts_with(j.key, 'saq:job:' || :queue || ':' || :name || ':')"
+            " and split_part(j.key, ':', 5) = cast(s.id as text)"
             " and j.status in ('queued', 'active'))",
             queue=INGEST_SOURCE.queue,
             name=INGEST_SOURCE.name,
@@ -274,5 +289,7 @@ class PostgresSources(Store):
 
     async def _tell(self, source_id: SourceId) -> None:
         await self._run(
-            "select pg_notify(:channel, :id)", channel=SOURCE_CHANGED, id=str(source_id)
+            "select pg_notify(:channel, cast(owner_id as text)) from sources where id = :id",
+            channel=SOURCE_CHANGED,
+            id=source_id,
         )

@@ -153,7 +153,7 @@ async def _changes(
     """
     rows: dict[SourceId, tuple[object, ...]] = {}
     yield sse.PING
-    async with services.listener.waiting(SOURCE_CHANGED, "") as news:
+    async with services.listener.waiting(SOURCE_CHANGED, str(user.id)) as news:
         while True:
             news.clear()
             sources = await sources_of(services, user, notebook_id)

@@ -1,5 +1,6 @@
 """Put a file or a text into a notebook: stored once, queued once."""
 
+import asyncio
 import hashlib
 import io
 import unicodedata
@@ -8,7 +9,7 @@ from typing import BinaryIO
 from uuid import UUID
 
 from domain.account import User
-from domain.errors import BelegError, NotFound, Rejected, TooLarge
+from domain.errors import NotFound, Rejected, TooLarge
 from domain.ids import NotebookId, SourceId, new_id
 from domain.jobs import INGEST_SOURCE
 from domain.ports import BlobStore, Clock, Reader
@@ -91,26 +92,25 @@ class AddSource:
         content.seek(0)
         kind = kind or self.reader.kind_of(content.read(_HEAD_BYTES), name)
         content.seek(0)
-        digest = _sha256(content)
+        digest = await asyncio.to_thread(_sha256, content)
         source = self._new(user, kind, name, title, digest, size, capture_mode)
-        content.seek(0)
-        await self.blobs.put(source.blob_key, content)
         request = _Request.of(idempotency_key, notebook_id, name, title, digest, capture_mode)
-        try:
-            async with self.uow() as tx:
-                first = await self._first_answer(tx, user, request)
-                if first:
-                    return first
-                kept, is_new = await tx.sources.add(source)
-                await tx.notebooks.link(notebook_id, kept.id, most=self.max_sources_per_notebook)
-                if is_new:
-                    await tx.jobs.enqueue(
-                        INGEST_SOURCE, f"{kept.id}:{kept.attempt}", source_id=str(kept.id)
-                    )
-                await self._remember(tx, user, request, kept, is_new=is_new)
-        except BelegError:
-            await self._drop_blob(source)
-            raise
+        async with self.uow() as tx:
+            first = await self._first_answer(tx, user, request)
+            if first:
+                return first
+            await tx.sources.hold_blob(user.id, digest)
+            kept, is_new = await tx.sources.add(source)
+            await tx.notebooks.link(notebook_id, kept.id, most=self.max_sources_per_notebook)
+            if is_new:
+                await tx.jobs.enqueue(
+                    INGEST_SOURCE, f"{kept.id}:{kept.attempt}", source_id=str(kept.id)
+                )
+            await self._remember(tx, user, request, kept, is_new=is_new)
+            # Last: whatever is refused above leaves no file behind.
+            if not await self.blobs.has(source.blob_key):
+                content.seek(0)
+                await self.blobs.put(source.blob_key, content)
         return kept, is_new
 
     async def link(
@@ -159,13 +159,6 @@ class AddSource:
         if request:
             outcome = f"{source.id} {_NEW if is_new else _KNOWN}"
             await tx.idempotency.remember(user.id, request.key, request.body_hash, outcome)
-
-    async def _drop_blob(self, source: Source) -> None:
-        """Leave no file behind where no entry came of it."""
-        async with self.uow() as tx:
-            needed = await tx.sources.needs_blob(source.owner_id, source.sha256)
-        if not needed:
-            await self.blobs.delete(source.blob_key)
 
     async def _require_notebook(self, user: User, notebook_id: NotebookId) -> None:
         async with self.uow() as tx:

@@ -56,10 +56,11 @@ class ManageSources:
         """Remove a source with everything made from it; a running job ends quietly."""
         async with self.uow() as tx:
             source = await self._own(tx, user, source_id)
+            await tx.sources.hold_blob(source.owner_id, source.sha256)
             await tx.sources.delete(source_id)
-            shared = await tx.sources.needs_blob(source.owner_id, source.sha256)
-        if not shared:
-            await self.blobs.delete(source.blob_key)
+            # Before the commit: who adds this file now waits for it, and then misses the file.
+            if not await tx.sources.needs_blob(source.owner_id, source.sha256):
+                await self.blobs.delete(source.blob_key)
 
     async def retry(self, user: User, source_id: SourceId) -> Source:
         """Read a failed source again; what was paid for is not paid for again.

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
+import msgspec
 from openai import AsyncOpenAI, AsyncStream, BadRequestError, UnprocessableEntityError
-from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 
 from adapters.inference.openai_client import translated
 from adapters.inference.thinking import LeadingThought
@@ -109,7 +109,7 @@ class OpenAIChatModel:
 
     async def _chunks(
         self, messages: Sequence[Message], max_tokens: int
-    ) -> AsyncGenerator[ChatCompletionChunk, None]:
+    ) -> AsyncGenerator["_Chunk", None]:
         """The endpoint's chunks within the time limits; closing it closes the response."""
         now = asyncio.get_running_loop().time
         due, end = now() + self._timeouts.first_token_s, now() + self._timeouts.total_s
@@ -123,7 +123,7 @@ class OpenAIChatModel:
                         chunk = await anext(stream, None)
                     if chunk is None:
                         return
-                    yield chunk
+                    yield _chunk(chunk)
                     due = now() + self._timeouts.between_tokens_s
 
     def _asked(self, max_tokens: int) -> dict[str, Any]:
@@ -137,13 +137,17 @@ class OpenAIChatModel:
 
     async def _open(
         self, messages: Sequence[Message], asked: Mapping[str, Any]
-    ) -> AsyncStream[ChatCompletionChunk]:
+    ) -> AsyncStream[object]:
+        sent = [{"role": message.role.value, "content": message.content} for message in messages]
         try:
-            return await self._client.chat.completions.create(
-                model=self.model,
-                messages=_as_params(messages),
+            # `chat.completions.create` walks every field of what is sent and makes models of every
+            # chunk: a third of the time to the first piece.
+            return await self._client.post(
+                "/chat/completions",
+                body={"model": self.model, "messages": sent, "stream": True, **asked},
+                cast_to=object,
                 stream=True,
-                extra_body=asked,
+                stream_cls=AsyncStream[object],
             )
         except (BadRequestError, UnprocessableEntityError) as error:
             if "stream_options" not in asked or "stream_options" not in str(error.body):
@@ -151,6 +155,37 @@ class OpenAIChatModel:
             self._asks_usage = False
             message = f"{self.model} takes no stream_options; it is asked without from now on."
             raise ModelUnavailable(message, retry_after_s=0.0) from error
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Delta(msgspec.Struct):
+    content: str | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+
+
+class _Choice(msgspec.Struct):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Chunk(msgspec.Struct):
+    """What is read of a chunk; any of it may be missing."""
+
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+
+
+def _chunk(data: object) -> _Chunk:
+    """Raises ValueError for what is no chunk."""
+    try:
+        return msgspec.convert(data, _Chunk)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from error
 
 
 class _Tally:
@@ -164,18 +199,17 @@ class _Tally:
         self.wrote = False
         self.finish_reason: str | None = None
 
-    def take(self, chunk: ChatCompletionChunk) -> str:
-        """Count a chunk; its content. Fields may be missing: the SDK does not check them."""
+    def take(self, chunk: _Chunk) -> str:
+        """Count a chunk; its content."""
         self.heard = True
-        if usage := getattr(chunk, "usage", None):
+        if usage := chunk.usage:
             self._reported = TokenUsage(usage.prompt_tokens or 0, usage.completion_tokens or 0)
         text = ""
-        for choice in getattr(chunk, "choices", None) or ():
-            self.finish_reason = getattr(choice, "finish_reason", None) or self.finish_reason
-            delta = getattr(choice, "delta", None)
-            text += getattr(delta, "content", None) or ""
-            thought = getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None)
-            self._received.append(str(thought or ""))
+        for choice in chunk.choices or ():
+            self.finish_reason = choice.finish_reason or self.finish_reason
+            delta = choice.delta or _Delta()
+            text += delta.content or ""
+            self._received.append(str(delta.reasoning_content or delta.reasoning or ""))
         self._received.append(text)
         return text
 
@@ -185,8 +219,3 @@ class _Tally:
         if self._reported is not None:
             return self._reported
         return TokenUsage(self._sent, about_tokens("".join(self._received)), estimated=True)
-
-
-def _as_params(messages: Sequence[Message]) -> list[ChatCompletionMessageParam]:
-    plain = [{"role": message.role.value, "content": message.content} for message in messages]
-    return cast("list[ChatCompletionMessageParam]", plain)

@@ -32,8 +32,8 @@ async def _reap(services: Services) -> None:
     while True:
         try:
             await services.reap()
-        except Unavailable as error:
-            log.warning("reaping_postponed", reason=error.message)
-        except Exception:  # it must go on: without it nothing dead is ever cleaned up
+        except* Unavailable as errors:
+            log.warning("reaping_postponed", reason=str(errors.exceptions[0]))
+        except* Exception:  # it must go on: without it nothing dead is ever cleaned up
             log.exception("reaping_failed")
         await asyncio.sleep(_REAP_S)

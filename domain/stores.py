@@ -362,8 +362,12 @@ class Answers(Protocol):
         """Ask whoever writes the answer to stop; a finished one is left as it is."""
         ...
 
-    async def abandoned(self) -> list[Answer]:
-        """Answers whose run is dead, locked until commit."""
+    async def abandoned(self) -> list[AnswerId]:
+        """Answers whose run is dead."""
+        ...
+
+    async def take_abandoned(self, answer_id: AnswerId) -> Answer | None:
+        """An answer whose run is dead, locked until commit; None where another hand ends it."""
         ...
 
     async def recorded_citations(self, answer_id: AnswerId) -> list[Citation]:
@@ -458,6 +462,10 @@ class Idempotency(Protocol):
 
     async def forget(self, user_id: UserId, key: str) -> None:
         """Let a request that failed at work be tried again with its key."""
+        ...
+
+    async def forget_old(self) -> None:
+        """Forget every key that nobody repeats any more: those older than a week."""
         ...
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 from sqlalchemy import Row
 
-from adapters.postgres.rows import Store, page_of
+from adapters.postgres.rows import Store, hit_of, page_of
 from domain.channels import ANSWER_APPENDED, ANSWER_STOPPED
 from domain.conversation import (
     Answer,
@@ -28,6 +28,7 @@ from domain.ids import AnswerId, NotebookId, SourceId, UserId
 from domain.retrieval import Hit
 from domain.stores import Page
 
+_ABANDONED = "from answers where status = 'streaming' and lease_until < now()"
 _EVENTS = "select id, event, data from answer_events where answer_id = :id and id > :after"
 
 
@@ -59,23 +60,6 @@ def _answer(
 
 def _event(row: Row[Any]) -> AnswerEvent:
     return AnswerEvent(row.id, EventKind(row.event), _json(row.data))
-
-
-def _hit(row: Row[Any]) -> Hit:
-    return Hit(
-        rank=row.rank,
-        chunk_id=row.chunk_id,
-        source_id=row.source_id,
-        version_id=row.version_id,
-        source_title=row.source_title,
-        passage=row.passage,
-        page=row.page,
-        start=row.start_at,
-        language=row.language,
-        text=row.text,
-        similarity=row.similarity,
-        score=row.score,
-    )
 
 
 def _citation(row: Row[Any]) -> Citation:
@@ -178,6 +162,8 @@ class PostgresAnswers(Store):
         ]
 
     async def clear(self, notebook_id: NotebookId) -> None:
+        # Held first, as where the notebook or one of its sources is deleted.
+        await self._run("select 1 from notebooks where id = :id for update", id=notebook_id)
         await self._run(
             "delete from answers where notebook_id = :id and status <> 'streaming'", id=notebook_id
         )
@@ -279,12 +265,15 @@ class PostgresAnswers(Store):
             channel=ANSWER_STOPPED,
         )
 
-    async def abandoned(self) -> list[Answer]:
+    async def abandoned(self) -> list[AnswerId]:
+        rows = await self._all(f"select id {_ABANDONED}")
+        return [row.id for row in rows]
+
+    async def take_abandoned(self, answer_id: AnswerId) -> Answer | None:
         rows = await self._all(
-            "select * from answers where status = 'streaming' and lease_until < now()"
-            " for update skip locked"
+            f"select * {_ABANDONED} and id = :id for update skip locked", id=answer_id
         )
-        return await self._whole(rows)
+        return (await self._whole(rows))[0] if rows else None
 
     async def recorded_citations(self, answer_id: AnswerId) -> list[Citation]:
         rows = await self._all(
@@ -313,7 +302,7 @@ class PostgresAnswers(Store):
             _answer(
                 row,
                 tuple(_citation(c) for c in citations if c.answer_id == row.id),
-                tuple(_hit(h) for h in hits if h.answer_id == row.id),
+                tuple(hit_of(h, h.rank) for h in hits if h.answer_id == row.id),
             )
             for row in rows
         ]

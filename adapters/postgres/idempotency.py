@@ -47,3 +47,6 @@ class PostgresIdempotency(Store):
             user_id=user_id,
             key=key,
         )
+
+    async def forget_old(self) -> None:
+        await self._run("delete from idempotency_keys where created_at < now() - interval '7 days'")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adapters.postgres.rows import Store, statement
+from adapters.postgres.rows import Store, hit_of, statement
 from domain.embedding_set import EmbeddingSet
 from domain.ids import ChunkId, SourceId, VersionId
 from domain.passage import Chunk
@@ -141,20 +141,4 @@ class PostgresIndex(Store):
             floor=-1.0 if alone else settings.floor,
             k=settings.scoped_k if alone else settings.k,
         )
-        return [
-            Hit(
-                rank=rank,
-                chunk_id=row.chunk_id,
-                source_id=row.source_id,
-                version_id=row.version_id,
-                source_title=row.source_title,
-                passage=row.passage,
-                page=row.page,
-                start=row.start_at,
-                language=row.language,
-                text=row.text,
-                similarity=row.similarity,
-                score=row.score,
-            )
-            for rank, row in enumerate(rows, 1)
-        ]
+        return [hit_of(row, rank) for rank, row in enumerate(rows, 1)]

@@ -1,4 +1,4 @@
-"""What every store shares: run a named statement, read pages of a list."""
+"""What several stores share: run a named statement, read pages of a list, read a hit."""
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import CursorResult, Row, TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from domain.retrieval import Hit
 from domain.stores import Page
 
 T = TypeVar("T")
@@ -54,3 +55,21 @@ def page_of(
     shown = rows[:limit]
     more: UUID | None = getattr(shown[-1], cursor) if len(rows) > limit else None
     return Page(tuple(make(row) for row in shown), more)
+
+
+def hit_of(row: Row[Any], rank: int) -> Hit:
+    """A hit from a row of the search, or of what was kept of one."""
+    return Hit(
+        rank=rank,
+        chunk_id=row.chunk_id,
+        source_id=row.source_id,
+        version_id=row.version_id,
+        source_title=row.source_title,
+        passage=row.passage,
+        page=row.page,
+        start=row.start_at,
+        language=row.language,
+        text=row.text,
+        similarity=row.similarity,
+        score=row.score,
+    )

@@ -569,10 +569,12 @@ async def test_only_answers_past_their_lease_are_abandoned_and_one_process_takes
         await tx.answers.add(ended, DEAD)
         await tx.answers.finish(replace(ended, status=AnswerStatus.COMPLETE, text="It is."))
     async with shelf.uow() as first, shelf.uow() as second:
-        taken = {answer.id for answer in await first.answers.abandoned()}
-        assert dead.id in taken
-        assert not taken & {alive.id, ended.id}
-        assert dead.id not in {answer.id for answer in await second.answers.abandoned()}
+        abandoned = await first.answers.abandoned()
+        assert dead.id in abandoned
+        assert not {alive.id, ended.id} & set(abandoned)
+        assert await first.answers.take_abandoned(alive.id) is None
+        assert await first.answers.take_abandoned(dead.id) == dead
+        assert await second.answers.take_abandoned(dead.id) is None
 
 
 async def test_clearing_leaves_what_is_being_written(shelf: Shelf) -> None:

@@ -2,21 +2,24 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 import numpy as np
 import pytest
 import pytest_asyncio
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from adapters.postgres.connection import open_engine
+from adapters.postgres.listener import PostgresListener
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from domain.account import User
+from domain.channels import ALL, SOURCE_CHANGED
 from domain.conversation import (
     Answer,
     AnswerEvent,
@@ -44,6 +47,7 @@ from domain.source import (
     SourceStatus,
     Stage,
 )
+from domain.stores import Stores
 from domain.terms import QueryTerm, chunk_terms, question_terms, weight
 from domain.usage import CallKind, CallStatus, Price, TokenUsage
 from tests.conftest import migrated_database
@@ -411,6 +415,189 @@ async def test_a_deleted_source_leaves_no_row(shelf: Shelf) -> None:
         assert await tx.sources.get(kept.id, shelf.user.id) == other
         assert not await tx.sources.needs_blob(shelf.user.id, source.sha256)
         assert await tx.sources.needs_blob(shelf.user.id, kept.sha256)
+
+
+async def _is_free(uow: PostgresUnitOfWork, table: str, row_id: UUID) -> bool:
+    """True where no other transaction holds that row."""
+    async with uow.engine.begin() as connection:
+        found = await connection.execute(
+            text(f"select 1 from {table} where id = :id for update skip locked"), {"id": row_id}
+        )
+        return found.first() is not None
+
+
+async def test_an_entry_that_is_found_is_held_until_commit(uow: PostgresUnitOfWork) -> None:
+    user = await _user(uow)
+    async with uow() as tx:
+        first, _ = await tx.sources.add(_new_source(user, "held"))
+    assert await _is_free(uow, "sources", first.id)
+    async with uow() as tx:
+        assert await tx.sources.add(_new_source(user, "held")) == (first, False)
+        assert not await _is_free(uow, "sources", first.id)
+
+
+async def test_a_file_is_held_by_one_at_a_time(uow: PostgresUnitOfWork) -> None:
+    user, other = await _user(uow), await _user(uow)
+    order = []
+
+    async def second() -> None:
+        async with uow() as tx:
+            await tx.sources.hold_blob(user.id, b"one")
+            order.append("second")
+
+    async with uow() as tx:
+        await tx.sources.hold_blob(user.id, b"one")
+        waiting = asyncio.create_task(second())
+        async with uow() as elsewhere:
+            await elsewhere.sources.hold_blob(user.id, b"two")
+            await elsewhere.sources.hold_blob(other.id, b"one")
+        await asyncio.wait([waiting], timeout=0.1)
+        order.append("first")
+    await waiting
+    assert order == ["first", "second"]
+
+
+@pytest.mark.parametrize("clearing", [False, True])
+async def test_a_source_s_deletion_waits_for_its_notebook_s_and_holds_nothing_meanwhile(
+    shelf: Shelf, *, clearing: bool
+) -> None:
+    source = await shelf.put(("The bridge is red.", UP))
+    await _answered(shelf)
+
+    async def delete() -> None:
+        async with shelf.uow() as tx:
+            await tx.sources.delete(source.id)
+
+    async with shelf.uow() as tx:
+        if clearing:
+            await tx.answers.clear(shelf.notebook.id)
+        else:
+            await tx.notebooks.delete(shelf.notebook.id)
+        waiting = asyncio.create_task(delete())
+        await asyncio.wait([waiting], timeout=0.2)
+        assert not waiting.done()
+        assert await _is_free(shelf.uow, "sources", source.id)
+    await waiting
+    async with shelf.uow() as tx:
+        assert await tx.sources.get(source.id, shelf.user.id) is None
+
+
+async def test_a_change_of_a_source_wakes_its_owner_s_pages_alone(
+    shelf: Shelf, stores_url: str
+) -> None:
+    stranger = await _user(shelf.uow)
+    ready, failing = await shelf.put(("A text.", UP)), await shelf.put(ready=False)
+
+    def steps(tx: Stores) -> list[Callable[[], Awaitable[object]]]:
+        sources, problem = tx.sources, Problem("unreadable", "Nothing to read.")
+        return [
+            partial(sources.show_progress, failing.id, 1, Progress(Stage.READING, 1, 2)),
+            partial(sources.fail, failing.id, 1, problem),
+            partial(sources.requeue, failing.id),
+            partial(sources.delete, ready.id),
+        ]
+
+    async with (
+        PostgresListener(stores_url, ALL) as listener,
+        listener.waiting(SOURCE_CHANGED, str(shelf.user.id)) as own,
+        listener.waiting(SOURCE_CHANGED, str(stranger.id)) as foreign,
+    ):
+        foreign.clear()
+        async with shelf.uow() as tx:
+            await tx.sources.claim(failing.id)
+        for n in range(4):
+            own.clear()
+            async with shelf.uow() as tx:
+                await steps(tx)[n]()
+            async with asyncio.timeout(5):
+                await own.wait()
+        own.clear()
+        await shelf.put(("Another text.", UP))
+        async with asyncio.timeout(5):
+            await own.wait()
+        assert not foreign.is_set()
+
+
+@pytest.mark.parametrize(
+    ("given", "read", "shown"),
+    [
+        ("a.txt", "A title inside", "A title inside"),
+        ("a.txt", "", "a.txt"),
+        ("A text", "A title inside", "A text"),
+    ],
+)
+async def test_a_file_s_own_title_replaces_its_name_and_no_title_that_was_given(
+    uow: PostgresUnitOfWork, given: str, read: str, shown: str
+) -> None:
+    user = await _user(uow)
+    async with uow() as tx:
+        source, _ = await tx.sources.add(replace(_new_source(user), title=given))
+        await tx.sources.claim(source.id)
+        await tx.sources.publish(
+            source,
+            VersionId(new_id()),
+            Reading((Passage(0, None, "Words.", "en"),), None, title=read),
+            chunker="c",
+            analyser="a",
+            language="en",
+            chunk_count=0,
+        )
+        found = await tx.sources.get(source.id, user.id)
+    assert found is not None
+    assert found.title == shown
+
+
+async def test_what_lost_its_job_is_found_without_comparing_each_source_with_each_job(
+    postgres: str,
+) -> None:
+    explained: list[str] = []
+
+    def explain(connection: Any, _: object, sql: str, values: Any, *__: object) -> None:  # noqa: ANN401 - SQLAlchemy's own
+        if "saq_jobs" in sql and not sql.startswith("explain"):
+            plan = connection.exec_driver_sql(f"explain {sql}", values)
+            explained.append("\n".join(row[0] for row in plan))
+
+    with migrated_database(postgres) as url:
+        engine = open_engine(url, pool_size=2)
+        uow = PostgresUnitOfWork(engine)
+        user = await _user(uow)
+        lost = await _source(uow, user)
+        async with engine.begin() as connection:
+            await connection.execute(text(_MANY_SOURCES))
+            await connection.execute(text(_THEIR_JOBS), {"lost": lost.id})
+            await connection.execute(text("analyze sources, saq_jobs"))
+        event.listen(engine.sync_engine, "before_cursor_execute", explain)
+        async with uow() as tx:
+            assert await tx.sources.stalled() == [(lost.id, 0)]
+        await engine.dispose()
+    [plan] = explained
+    assert "Hash" in plan
+    assert "Nested Loop" not in plan
+
+
+_MANY_SOURCES = """
+insert into sources (id, owner_id, kind, title, name, sha256, capture_mode, media_type, bytes,
+    status, created_at, updated_at)
+select gen_random_uuid(), owner_id, kind, title, name, cast(cast(n as text) as bytea),
+    capture_mode, media_type, bytes, status, created_at, updated_at
+from sources, generate_series(1, 3000) n
+"""
+_THEIR_JOBS = """
+with old as (update sources set updated_at = now() - interval '1 minute' returning id)
+insert into saq_jobs (key, job, queue, status)
+select concat_ws(':', 'saq:job:ingest:ingest_source', id, 0), '', 'ingest', 'queued'
+from old where id <> :lost
+"""
+
+
+async def test_the_version_that_a_source_shows_is_indexed(uow: PostgresUnitOfWork) -> None:
+    # Deleting a version asks which source shows it: without an index, all of them are read.
+    async with uow.engine.begin() as connection:
+        await connection.execute(text("set local enable_seqscan = off"))
+        plan = await connection.execute(
+            text("explain select 1 from sources where version_id = :id"), {"id": uuid4()}
+        )
+        assert "sources_version_id_idx" in str(plan.all())
 
 
 # --- answers
@@ -830,6 +1017,26 @@ async def test_a_request_at_work_holds_its_key_until_it_ends_or_its_process_died
         await tx.idempotency.remember(user.id, "k", b"body", "made")
         await tx.idempotency.forget(user.id, "k")  # what was made is never forgotten
         assert await tx.idempotency.recall(user.id, "k", b"body") == "made"
+
+
+async def test_keys_are_forgotten_after_a_week(uow: PostgresUnitOfWork) -> None:
+    user = await _user(uow)
+    async with uow() as tx:
+        for key in ("young", "old"):
+            await tx.idempotency.remember(user.id, key, b"body", "made")
+    async with uow.engine.begin() as connection:
+        await connection.execute(
+            text(
+                "update idempotency_keys set created_at = now() - case key"
+                " when 'old' then interval '169 hours' else interval '167 hours' end"
+                " where user_id = :id"
+            ),
+            {"id": user.id},
+        )
+    async with uow() as tx:
+        await tx.idempotency.forget_old()
+        assert await tx.idempotency.recall(user.id, "young", b"body") == "made"
+        assert await tx.idempotency.recall(user.id, "old", b"body") is None
 
 
 # --- jobs

@@ -152,7 +152,7 @@ class MeteredEmbedder:
                     await after(tx, embedded)
                 # The account last, here and in `_open`: all calls of a person wait for its row,
                 # which is held from here to the commit, and none waits in a ring.
-                await tx.ledger.settle(intent.id, settlement)
+                await tx.ledger.settle(intent, settlement)
         except Exception:
             # Served is served: the bill stands, whatever becomes of the result.
             await self._settle(intent, settlement)
@@ -160,7 +160,7 @@ class MeteredEmbedder:
 
     async def _settle(self, intent: Intent, settlement: Settlement) -> None:
         async with self.uow() as tx:
-            await tx.ledger.settle(intent.id, settlement)
+            await tx.ledger.settle(intent, settlement)
 
 
 async def _to_its_end(settling: Coroutine[Any, Any, None]) -> None:

@@ -18,7 +18,6 @@ from domain.embedding_set import EmbeddingSet
 from domain.errors import Problem
 from domain.ids import (
     AnswerId,
-    CallId,
     ChunkId,
     NotebookId,
     SourceId,
@@ -309,10 +308,12 @@ class Answers(Protocol):
         """Keep a question that is about to be answered; its run is alive for so long."""
         ...
 
-    async def count_question(self, notebook_id: NotebookId, day: date) -> int:
+    async def count_question(
+        self, notebook_id: NotebookId, user_id: UserId, day: date
+    ) -> int | None:
         """Count one more question; how many the notebook had that day, cleared ones included.
 
-        Others that count wait for this transaction's end.
+        Others that count wait for this transaction's end. None where it is not that user's.
         """
         ...
 
@@ -386,15 +387,20 @@ class Ledger(Protocol):
         """
         ...
 
-    async def open(self, intent: Intent, lease: timedelta) -> None:
+    async def open(
+        self, intent: Intent, lease: timedelta, *, besides: Decimal = Decimal(0)
+    ) -> None:
         """Write a call before it is made and reserve its bound; its process is alive for so long.
 
+        Args:
+            besides: USD that credit must cover as well, for calls that follow.
+
         Raises:
-            OutOfCredit: the user's credit does not cover the bound.
+            OutOfCredit: the user's credit does not cover that.
         """
         ...
 
-    async def settle(self, call_id: CallId, settlement: Settlement) -> None:
+    async def settle(self, call: Intent, settlement: Settlement) -> None:
         """Record how it ended, release the reservation and take the cost off the credit.
 
         Settling twice is harmless: the first settlement stands, except that one which arrives

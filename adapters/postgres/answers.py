@@ -105,15 +105,18 @@ class PostgresAnswers(Store):
             created_at=answer.created_at,
         )
 
-    async def count_question(self, notebook_id: NotebookId, day: date) -> int:
+    async def count_question(
+        self, notebook_id: NotebookId, user_id: UserId, day: date
+    ) -> int | None:
         row = await self._one(
             "update notebooks set asked_on = :day,"
             " asked = case when asked_on = :day then asked + 1 else 1 end"
-            " where id = :id returning asked",
+            " where id = :id and owner_id = :user_id returning asked",
             id=notebook_id,
+            user_id=user_id,
             day=day,
         )
-        return row.asked if row else 0
+        return row.asked if row else None
 
     async def get(self, answer_id: AnswerId, user_id: UserId) -> Answer | None:
         row = await self._one(

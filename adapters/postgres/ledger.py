@@ -10,10 +10,10 @@ from sqlalchemy import Row
 
 from adapters.postgres.rows import Store, page_of
 from domain.errors import OutOfCredit
-from domain.ids import AnswerId, CallId, SourceId, UserId
+from domain.ids import AnswerId, SourceId, UserId
 from domain.ledger import CallTotal, Intent, Settlement, UsageGroup, UsageRow
 from domain.stores import Page
-from domain.usage import CallKind, CallStatus, Price, TokenUsage
+from domain.usage import CallKind, CallStatus, TokenUsage
 
 _GROUPS = {
     "day": "to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')",
@@ -21,6 +21,24 @@ _GROUPS = {
     "model": "model",
     "notebook": "cast(notebook_id as text)",
 }
+
+_SETTLED = """
+update model_calls c set status = :status, input_tokens = :input_tokens,
+    output_tokens = :output_tokens, estimated = :estimated, cost = :cost, settled_at = now()
+from (select id, status, cost from model_calls
+    where id = :id and status in ('pending', 'unknown') for update) as open
+where c.id = open.id
+returning c.user_id, c.cost - open.cost as charge,
+    case when open.status = 'pending' then c.reserved else 0 end as released
+"""
+"""An unknown call was charged at its bound already, and its reservation released."""
+
+_CHARGED = """
+update users u set reserved = u.reserved - released,
+    -- Credit that other calls hold is not taken: an overrun is the operator's loss.
+    credit = greatest(u.credit - charge, u.reserved - released)
+from settled where u.id = settled.user_id
+"""
 
 
 def _usage_row(row: Row[Any]) -> UsageRow:
@@ -63,14 +81,17 @@ class PostgresLedger(Store):
         if row is None:
             raise _uncovered(amount)
 
-    async def open(self, intent: Intent, lease: timedelta) -> None:
+    async def open(
+        self, intent: Intent, lease: timedelta, *, besides: Decimal = Decimal(0)
+    ) -> None:
         reserved = intent.price.cost(intent.bound)
-        payer = (
-            "update users set reserved = reserved + :reserved"
-            " where id = :user_id and credit - reserved >= :reserved returning id"
-        )
+        needed = reserved + besides
+        covered = "id = :user_id and (:needed = 0 or credit - reserved >= :needed)"
+        payer = f"select id from users where {covered}"
+        if reserved:
+            payer = f"update users set reserved = reserved + :reserved where {covered} returning id"
         opened = await self._run(
-            f"with payer as ({payer if reserved else 'select id from users where id = :user_id'})"
+            f"with payer as ({payer})"
             " insert into model_calls (id, user_id, kind, model, status, notebook_id, source_id,"
             " answer_id, input_tokens, output_tokens, estimated, input_price, output_price,"
             " reserved, cost, lease_until, created_at) select :id, payer.id, :kind, :model,"
@@ -89,44 +110,23 @@ class PostgresLedger(Store):
             input_price=intent.price.input_per_million,
             output_price=intent.price.output_per_million,
             reserved=reserved,
+            needed=needed,
             lease=lease,
         )
         if not opened.rowcount:
-            raise _uncovered(reserved)
+            raise _uncovered(needed)
 
-    async def settle(self, call_id: CallId, settlement: Settlement) -> None:
-        row = await self._one(
-            "select user_id, status, reserved, cost, input_price, output_price from model_calls"
-            " where id = :id and status in ('pending', 'unknown') for update",
-            id=call_id,
-        )
-        if row is None:
-            return
-        price = Price(row.input_price, row.output_price)
+    async def settle(self, call: Intent, settlement: Settlement) -> None:
         failed = settlement.status is CallStatus.FAILED
-        cost = Decimal(0) if failed else price.cost(settlement.usage)
         await self._run(
-            "update model_calls set status = :status, input_tokens = :input_tokens,"
-            " output_tokens = :output_tokens, estimated = :estimated, cost = :cost,"
-            " settled_at = now() where id = :id",
+            f"with settled as ({_SETTLED}) {_CHARGED}" if call.price.cost(call.bound) else _SETTLED,
             status=settlement.status.value,
             input_tokens=settlement.usage.input_tokens,
             output_tokens=settlement.usage.output_tokens,
             estimated=settlement.usage.estimated,
-            cost=cost,
-            id=call_id,
+            cost=Decimal(0) if failed else call.price.cost(settlement.usage),
+            id=call.id,
         )
-        if row.reserved:
-            # An unknown call was charged at its bound already, and its reservation released.
-            pending = row.status == CallStatus.PENDING.value
-            await self._run(
-                # Credit that other calls hold is not taken: an overrun is the operator's loss.
-                "update users set reserved = reserved - :released,"
-                " credit = greatest(credit - :charge, reserved - :released) where id = :id",
-                released=row.reserved if pending else Decimal(0),
-                charge=cost - row.cost,
-                id=row.user_id,
-            )
 
     async def abandon(
         self, *, source_id: SourceId | None = None, answer_id: AnswerId | None = None

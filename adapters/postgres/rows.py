@@ -1,6 +1,7 @@
 """What several stores share: run a named statement, read pages of a list, read a hit."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, TypeVar
 from uuid import UUID
@@ -13,6 +14,8 @@ from domain.stores import Page
 
 T = TypeVar("T")
 _NOTHING = text("select 1")
+_clause = lru_cache(500)(text)
+"""Finding its parameters takes longer than many a statement."""
 
 
 def statement(name: str) -> TextClause:
@@ -27,7 +30,7 @@ class Store:
         self._connection = connection
 
     async def _run(self, sql: str | TextClause, **values: Any) -> CursorResult[Any]:  # noqa: ANN401 - column values
-        clause = text(sql) if isinstance(sql, str) else sql
+        clause = _clause(sql) if isinstance(sql, str) else sql
         return await self._connection.execute(clause, values)
 
     async def _one(self, sql: str | TextClause, **values: Any) -> Row[Any] | None:  # noqa: ANN401 - column values

@@ -248,7 +248,7 @@ class AnswerQuestion:
             else:
                 return
             async with self.uow() as tx:
-                await tx.ledger.settle(run.call.id, run.settlement)
+                await tx.ledger.settle(run.call, run.settlement)
             run.call = None
             await self.clock.sleep(pause)
             async with self.uow() as tx:
@@ -287,7 +287,7 @@ class AnswerQuestion:
                     # The answer before its calls: the reaper locks them in this order, too.
                     is_written = await run.log.write(tx)
                     if run.call:
-                        await tx.ledger.settle(run.call.id, run.settlement or run.so_far())
+                        await tx.ledger.settle(run.call, run.settlement or run.so_far())
                     if is_written:
                         await tx.answers.finish(answer)
             except Unavailable:

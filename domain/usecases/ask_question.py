@@ -68,11 +68,8 @@ class AskQuestion:
         asked_hash = hashlib.sha256(
             repr((notebook_id, question, source_ids, about)).encode("utf-8", "replace")
         ).digest()
+        text = _valid(question)
         async with self.uow() as tx:
-            notebook = await tx.notebooks.get(notebook_id, user.id)
-            if notebook is None:
-                raise NotFound("There is no such notebook.")
-            text = _valid(question)
             if idempotency_key:
                 known = await tx.idempotency.recall(user.id, idempotency_key, asked_hash)
                 if known is not None:
@@ -81,9 +78,10 @@ class AskQuestion:
                         raise NotFound("The answer to this request was deleted.")
                     return Asked(first, None, is_new=False)
             today = self.clock.now().date()
-            if await tx.answers.count_question(notebook_id, today) > (
-                self.max_questions_per_notebook_day
-            ):
+            asked_today = await tx.answers.count_question(notebook_id, user.id, today)
+            if asked_today is None:
+                raise NotFound("There is no such notebook.")
+            if asked_today > self.max_questions_per_notebook_day:
                 raise OverQuota(
                     f"This notebook's {self.max_questions_per_notebook_day} questions of today are"
                     " used up. Ask again tomorrow (UTC), or in another notebook."
@@ -96,10 +94,7 @@ class AskQuestion:
             elif await tx.notebooks.has_ready(notebook_id, source_ids, about):
                 payer = Payer(user.id, notebook_id=notebook_id, answer_id=answer.id)
                 opened = self.embedder.intent([text], payer)
-                await tx.ledger.require(
-                    user.id, opened.price.cost(opened.bound) + self.writing_cost
-                )
-                await tx.ledger.open(opened, CALL_LEASE)
+                await tx.ledger.open(opened, CALL_LEASE, besides=self.writing_cost)
             if idempotency_key:
                 await tx.idempotency.remember(user.id, idempotency_key, asked_hash, str(answer.id))
         return Asked(answer, opened, is_new=True)

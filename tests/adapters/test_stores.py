@@ -818,8 +818,8 @@ async def test_a_call_reserves_its_bound_and_costs_what_it_used(uow: PostgresUni
     assert (await _again(uow, user)).credit == 4
     assert await _rows(uow, user) == ["pending 0"]
     async with uow() as tx:
-        await tx.ledger.settle(call.id, _served(2))
-        await tx.ledger.settle(call.id, _served(5))  # the first settlement stands
+        await tx.ledger.settle(call, _served(2))
+        await tx.ledger.settle(call, _served(5))  # the first settlement stands
     assert (await _again(uow, user)).credit == 8
     assert await _reserved(uow, user) == 0
     assert await _rows(uow, user) == ["served 2"]
@@ -861,7 +861,7 @@ async def test_a_call_that_was_not_served_costs_nothing(uow: PostgresUnitOfWork)
     call = _intent(user, 5)
     async with uow() as tx:
         await tx.ledger.open(call, ALIVE)
-        await tx.ledger.settle(call.id, NOT_SERVED)
+        await tx.ledger.settle(call, NOT_SERVED)
     assert (await _again(uow, user)).credit == 5
     assert await _rows(uow, user) == ["failed 0"]
 
@@ -874,11 +874,11 @@ async def test_an_overrun_is_never_a_debt_and_takes_nothing_from_other_calls(
     async with uow() as tx:
         await tx.ledger.open(over, ALIVE)
         await tx.ledger.open(other, ALIVE)
-        await tx.ledger.settle(over.id, _served(100))
+        await tx.ledger.settle(over, _served(100))
     assert (await _again(uow, user)).credit == 0
     assert await _reserved(uow, user) == 3
     async with uow() as tx:
-        await tx.ledger.settle(other.id, _served(1))
+        await tx.ledger.settle(other, _served(1))
     assert (await _again(uow, user)).credit == 2
     assert await _rows(uow, user) == ["served 1", "served 100"]
 
@@ -898,7 +898,7 @@ async def test_a_dead_process_s_call_stands_at_its_bound_until_it_is_settled_lat
     assert (await _again(uow, user)).credit == 3
     assert await _reserved(uow, user) == 1
     async with uow() as tx:
-        await tx.ledger.settle(dead.id, _served(2))
+        await tx.ledger.settle(dead, _served(2))
     assert (await _again(uow, user)).credit == 7
     assert await _reserved(uow, user) == 1
     assert await _rows(uow, user) == ["pending 0", "served 2"]
@@ -924,7 +924,7 @@ async def test_a_free_call_is_written_also_without_credit(uow: PostgresUnitOfWor
     async with uow() as tx:
         await tx.ledger.require(user.id, Decimal(0))
         await tx.ledger.open(call, ALIVE)
-        await tx.ledger.settle(call.id, _served(9))
+        await tx.ledger.settle(call, _served(9))
     assert await _rows(uow, user) == ["served 0"]
 
 
@@ -935,7 +935,7 @@ async def test_sums_leave_pending_calls_out_and_add_up(uow: PostgresUnitOfWork) 
         for tokens in (1, 2):
             call = _intent(user, 3)
             await tx.ledger.open(call, ALIVE)
-            await tx.ledger.settle(call.id, _served(tokens))
+            await tx.ledger.settle(call, _served(tokens))
         await tx.ledger.open(_intent(user, 3), ALIVE)
         [group] = await tx.ledger.grouped(user.id, **period, by=["day", "kind", "notebook"])
         totals = await tx.ledger.totals()

@@ -54,10 +54,10 @@ class Database:
     async def open(self, intent: Intent, _lease: timedelta) -> None:
         self.calls[intent.id] = None
 
-    async def settle(self, call_id: CallId, settlement: Settlement) -> None:
+    async def settle(self, call: Intent, settlement: Settlement) -> None:
         self.order.append("settle")
-        if self.calls[call_id] is None:
-            self.calls[call_id] = settlement
+        if self.calls[call.id] is None:
+            self.calls[call.id] = settlement
 
     async def history(self, _answer: Answer, *, messages: int) -> list[Message]:
         assert messages == 12

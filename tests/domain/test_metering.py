@@ -44,10 +44,10 @@ class Books:
             raise OutOfCredit
         self.calls[intent.id] = None
 
-    async def settle(self, call_id: CallId, settlement: Settlement) -> None:
-        if call_id in self.calls and self.calls[call_id] is None:
+    async def settle(self, call: Intent, settlement: Settlement) -> None:
+        if call.id in self.calls and self.calls[call.id] is None:
             await asyncio.sleep(0)
-            self.calls[call_id] = settlement
+            self.calls[call.id] = settlement
 
     @property
     def ledger(self) -> "Books":

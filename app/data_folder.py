@@ -10,7 +10,7 @@ from domain.errors import Conflict, Rejected
 
 def default_data_folder() -> Path:
     """`BELEG_DATA`, or the usual place in the home folder."""
-    named = os.environ.get("BELEG_DATA")
+    named = os.environ.get("BELEG_DATA", "").strip()
     return Path(named) if named else Path.home() / ".local" / "share" / "beleg"
 
 

@@ -30,10 +30,8 @@ class Endpoint:
 class Settings:
     """Every setting; the environment variable has the field's name in capitals."""
 
-    database_url: str
+    database_url: str = field(repr=False)
     """`postgresql://…`; `beleg up` sets it to its embedded database."""
-    beleg_data: Path
-    """The folder that holds files, logs and the embedded database."""
     beleg_local: bool
     """Local mode: the browser on this machine is signed in by itself."""
     chat: Endpoint | None
@@ -101,13 +99,13 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         Rejected: a value cannot be read; the message names the variable.
     """
     read = _Environment(environment)
-    data = Path(environment["BELEG_DATA"]) if "BELEG_DATA" in environment else default_data_folder()
-    data = data.expanduser().resolve()
+    named = read.text("BELEG_DATA")
+    data = (Path(named) if named else default_data_folder()).expanduser().resolve()
+    prices = read.text("PRICES_FILE")
     # On a network, an account is credit at the operator's expense.
     by_default = SignUp.OPEN if read.text("BELEG_LOCAL") == "1" else SignUp.CLOSED
     return Settings(
         database_url=read.text("DATABASE_URL"),
-        beleg_data=data,
         beleg_local=read.text("BELEG_LOCAL") == "1",
         chat=read.endpoint("LLM", "qwen3.8-27b", unless=QUOTING),
         embedding=read.endpoint("EMBEDDING", "qwen3-embedding-4b", unless=LOCAL_MODEL),
@@ -119,7 +117,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         embedding_batch_items=read.integer("EMBEDDING_BATCH_ITEMS", 16, 1, 2048),
         embedding_timeout_s=read.seconds("EMBEDDING_TIMEOUT_S", 60),
         llm_reasoning_effort=read.text("LLM_REASONING_EFFORT") or None,
-        prices_file=Path(environment["PRICES_FILE"]) if environment.get("PRICES_FILE") else None,
+        prices_file=Path(prices) if prices else None,
         storage_url=read.text("STORAGE_URL", (data / "files").as_uri()),
         chunk_tokens=read.optional_integer("CHUNK_TOKENS", 16),
         chunk_overlap_tokens=read.optional_integer("CHUNK_OVERLAP_TOKENS", 0),

@@ -41,7 +41,7 @@ NOT_SERVED = Settlement(CallStatus.FAILED, TokenUsage(0, 0))
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    """A call as its user sees it. `unit_price` is USD per million tokens, input and output."""
+    """A call as its user sees it; prices are USD per million tokens, `cost` is USD."""
 
     id: CallId
     kind: CallKind

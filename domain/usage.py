@@ -59,11 +59,6 @@ class Price:
         ) / _MILLION
         return total.quantize(_SMALLEST, rounding=ROUND_UP)
 
-    @property
-    def is_free(self) -> bool:
-        """True where no call can cost anything."""
-        return not self.input_per_million and not self.output_per_million
-
 
 def most_tokens(text: str) -> int:
     """An upper bound of the tokens of `text` where the tokenizer is not known: its UTF-8 bytes."""

@@ -5,14 +5,14 @@ import pytest
 
 from adapters.prices import PricesInvalid, load_prices
 from domain.prices import NoPrice
+from domain.usage import Price
 
 
 def test_the_shipped_list_knows_what_beleg_uses_by_default() -> None:
     prices = load_prices()
     assert prices.of("qwen3-embedding-4b").input_per_million == Decimal("0.05")
     assert prices.of("glm-5.3-flash").output_per_million == Decimal("0.35")
-    assert prices.of("multilingual-e5-small").is_free
-    assert prices.of("extractive").is_free
+    assert prices.of("multilingual-e5-small") == prices.of("extractive") == Price(Decimal(0))
 
 
 def test_an_operators_file_adds_to_the_shipped_list_and_wins(tmp_path: Path) -> None:

@@ -42,6 +42,18 @@ def test_a_key_does_not_show_when_settings_are_printed() -> None:
     assert "secret" not in repr(read_settings({"INFERENCE_API_KEY": "secret"}))
 
 
+def test_a_database_s_password_does_not_show_either() -> None:
+    url = "postgresql://beleg:secret@db/beleg"
+    assert "secret" not in repr(read_settings({"DATABASE_URL": url}))
+
+
+def test_an_empty_value_counts_as_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    for empty in ("", " "):
+        monkeypatch.setenv("BELEG_DATA", empty)
+        names = ("BELEG_DATA", "PRICES_FILE", "STORAGE_URL", "RETRIEVAL_K")
+        assert read_settings(dict.fromkeys(names, empty)) == read_settings({})
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -39,12 +39,6 @@ def test_a_call_costs_no_more_than_the_bound_that_was_reserved(
     assert PRICE.cost(TokenUsage(sent, received)) <= reserved
 
 
-def test_a_price_is_free_only_when_nothing_can_cost() -> None:
-    assert Price(Decimal(0)).is_free
-    assert not Price(Decimal(0), Decimal("0.01")).is_free
-    assert not Price(Decimal("0.01")).is_free
-
-
 @given(st.text())
 def test_an_estimate_stays_within_its_bound(text: str) -> None:
     assert about_tokens(text) <= most_tokens(text)

@@ -13,8 +13,9 @@ from app import openapi
 from app.bootstrap import services
 from app.errors import on_beleg_error, on_deep_nesting, on_http_error, on_unexpected
 from app.log import set_up_logs
-from app.metrics import RequestMetrics
+from app.metrics import LedgerTotals, RequestMetrics
 from app.periodic import reaping
+from app.request_id import RequestId
 from app.requests import FORM_BYTES, require_json
 from app.routes import accounts_api, health, notebooks_api, pages, questions_api, sources_api
 from app.runs import Runs
@@ -40,7 +41,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
         ],
         before_request=require_json,
     )
-    request_metrics = RequestMetrics()
+    request_metrics, ledger_totals = RequestMetrics(), LedgerTotals()
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
@@ -65,6 +66,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
             "runs": Provide(_runs, sync_to_thread=False),
             "user": Provide(provide_user),
             "request_metrics": Provide(lambda: request_metrics, sync_to_thread=False),
+            "ledger_totals": Provide(lambda: ledger_totals, sync_to_thread=False),
         },
         exception_handlers={
             BelegError: on_beleg_error,
@@ -73,7 +75,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
             Exception: on_unexpected,
         },
         openapi_config=openapi.CONFIG,
-        middleware=[request_metrics],
+        middleware=[RequestId(), request_metrics],
         request_max_body_size=settings.max_file_bytes + FORM_BYTES,
         logging_config=None,
         debug=False,

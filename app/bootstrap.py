@@ -15,6 +15,8 @@ from urllib.parse import unquote, urlsplit
 from domain.errors import Rejected
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from openai import AsyncOpenAI
 
     from adapters.embedded_postgres import EmbeddedPostgres
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from domain.embedding_set import EmbeddingSet
     from domain.ports import BlobStore, ChatModel, Embedder
     from domain.stores import UnitOfWork
+    from domain.usecases.administer import Administer
 
 
 def embedded_postgres(
@@ -71,6 +74,27 @@ def check(settings: "Settings") -> None:
 
 
 @asynccontextmanager
+async def administration(database_url: str, credit: "Decimal") -> AsyncIterator["Administer"]:
+    """What an admin does at the command line; it needs the database alone.
+
+    Args:
+        credit: USD that a new account may spend.
+    """
+    from adapters.passwords import Argon2Passwords
+    from adapters.postgres.connection import open_engine
+    from adapters.postgres.unit_of_work import PostgresUnitOfWork
+    from domain.usecases.administer import Administer
+
+    engine = open_engine(database_url, pool_size=2)
+    hasher = Argon2Passwords()
+    try:
+        yield Administer(PostgresUnitOfWork(engine), hasher, credit)
+    finally:
+        hasher.close()
+        await engine.dispose()
+
+
+@asynccontextmanager
 async def services(settings: "Settings") -> AsyncIterator["Services"]:
     """Open every adapter, hand them to the use-cases, close all of it at the end.
 
@@ -99,12 +123,14 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
         reader = FileReader(PdfProcesses(size=2))
         stack.push_async_callback(reader.aclose)
         listener = PostgresListener(settings.database_url, channels.ALL)
+        hasher = Argon2Passwords()
+        stack.callback(hasher.close)
         ports = Ports(
             uow=uow,
             is_ready=uow.is_ready,
             listener=await stack.enter_async_context(listener),
             clock=SystemClock(),
-            hasher=Argon2Passwords(),
+            hasher=hasher,
             blobs=_blobs(settings.storage_url),
             reader=reader,
             embedder=embedder,

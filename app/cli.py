@@ -2,14 +2,17 @@
 # ruff: noqa: PLC0415
 
 import argparse
+import asyncio
 import os
 import sys
 from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
+from getpass import getpass
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from domain.errors import BelegError, Unavailable
+from domain.errors import BelegError, Rejected, Unavailable
 
 
 def _up_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,6 +65,65 @@ def _migrate(_: argparse.Namespace) -> None:
     bootstrap.migrate(_find_database())
 
 
+def _account_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="action")
+    text = "make an account; its password is asked for, or read from standard input"
+    add = actions.add_parser("add", help=text, description=text)
+    add.add_argument("email")
+
+
+def _account(arguments: argparse.Namespace) -> None:
+    from app.settings import read_settings
+
+    database_url, credit = _find_database(), read_settings().signup_credit
+    password = _password()
+
+    async def add() -> None:
+        from app import bootstrap
+
+        async with bootstrap.administration(database_url, credit) as administer:
+            user = await administer.add_account(arguments.email, password)
+        role = "the admin" if user.is_admin else "a user"
+        _say(f"{user.email} is {role} now, with {user.credit.normalize():f} USD to spend.")
+
+    asyncio.run(add())
+
+
+def _password() -> str:
+    """From the terminal, twice; else the first line of standard input."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    password = getpass("Password: ")
+    if getpass("Once more: ") != password:
+        raise Rejected("These are two different passwords.")
+    return password
+
+
+def _credit_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("email")
+    parser.add_argument("amount", help="USD, such as 5 or 0.50")
+
+
+def _credit(arguments: argparse.Namespace) -> None:
+    try:
+        amount = Decimal(arguments.amount)
+    except InvalidOperation:
+        raise Rejected(f"{arguments.amount!r} is no amount in USD.") from None
+
+    async def give() -> None:
+        from app import bootstrap
+
+        async with bootstrap.administration(_find_database(), Decimal(0)) as administer:
+            may_spend = await administer.give_credit(arguments.email, amount)
+        _say(f"{arguments.email} may spend {may_spend.normalize():f} USD now.")
+
+    asyncio.run(give())
+
+
+def _say(line: str) -> None:
+    print(line)  # noqa: T201 - this is a command's output
+
+
 def _find_database() -> str:
     """`DATABASE_URL`; where it is absent it is set to the database of a running `beleg up`."""
     from app import bootstrap
@@ -88,6 +150,8 @@ COMMANDS = {
     "web": Command("run the web server alone", _web_arguments, _web),
     "worker": Command("run the worker of one queue", _worker_arguments, _worker),
     "migrate": Command("bring the database up to date", _migrate_arguments, _migrate),
+    "account": Command("add an account", _account_arguments, _account),
+    "credit": Command("give an account credit", _credit_arguments, _credit),
 }
 
 

@@ -26,6 +26,7 @@ STATUS: dict[type[errors.BelegError], int] = {
     errors.TooLarge: 413,
     errors.OutOfCredit: 402,
     errors.OverQuota: 429,
+    errors.TooManyAttempts: 429,
     errors.Unreadable: 422,
     errors.ModelError: 502,
     errors.ModelUnavailable: 503,
@@ -85,7 +86,7 @@ def on_beleg_error(request: AnyRequest, error: errors.BelegError) -> Response[An
     status = status_of(error)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         log.warning("unavailable", path=request.url.path, code=error.code, reason=error.message)
-    return _respond(request, error.code, error.message, status, _headers(error, status))
+    return _respond(request, error.code, error.message, status, headers_of(error))
 
 
 def on_http_error(request: AnyRequest, error: HTTPException) -> Response[Any]:
@@ -121,12 +122,14 @@ def _invalid(part: dict[str, Any]) -> str:
     return f"{name} is missing" if message == key else f"{name}: {message}"
 
 
-def _headers(error: errors.BelegError, status: int) -> dict[str, str]:
+def headers_of(error: errors.BelegError) -> dict[str, str]:
+    """What its status asks for: how to sign in, or when to come back."""
+    status = status_of(error)
     if status == HTTPStatus.UNAUTHORIZED:
         return {"WWW-Authenticate": "Bearer"}
-    if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        asked = getattr(error, "retry_after_s", None) or _RETRY_AFTER_S
-        return {"Retry-After": str(math.ceil(asked))}
+    asked = getattr(error, "retry_after_s", None)
+    if asked or status == HTTPStatus.SERVICE_UNAVAILABLE:
+        return {"Retry-After": str(math.ceil(asked or _RETRY_AFTER_S))}
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         now = datetime.now(UTC)  # noqa: TID251 - a header of this response, not a rule
         midnight = datetime.combine(now.date() + timedelta(days=1), time(), UTC)

@@ -1,7 +1,9 @@
 """Prometheus metrics: requests of this process, model calls of all of them. No user's data."""
 
+import asyncio
+import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware
@@ -11,6 +13,8 @@ from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
 from domain.ledger import CallTotal
+
+_TOTALS_S = 30.0
 
 
 class RequestMetrics(ASGIMiddleware):
@@ -68,6 +72,26 @@ class _ModelCalls(Collector):
             tokens.add_metric([*values, "output"], total.output_tokens)
             cost.add_metric(values, float(total.cost))
         yield from (calls, tokens, cost)
+
+
+class LedgerTotals:
+    """The ledger's sums, added up anew after half a minute: that reads every call ever made."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._turn = asyncio.Lock()
+        self._totals: Sequence[CallTotal] = ()
+        self._stale_at = -math.inf
+
+    async def read(
+        self, add_up: Callable[[], Awaitable[Sequence[CallTotal]]]
+    ) -> Sequence[CallTotal]:
+        """What `add_up` gave at most half a minute ago."""
+        async with self._turn:
+            if self._now() >= self._stale_at:
+                self._totals = await add_up()
+                self._stale_at = self._now() + _TOTALS_S
+        return self._totals
 
 
 def exposition(requests: RequestMetrics, totals: Sequence[CallTotal]) -> bytes:

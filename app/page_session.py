@@ -31,13 +31,19 @@ async def provide_reader(request: AnyRequest, services: NamedDependency[Services
             await _check_csrf(request, session)
         return user
     local = services.settings.beleg_local
-    is_page = request.method == "GET" and not is_htmx(request)
-    if not is_page or not is_person_at_the_machine(request, local_mode=local):
+    if not _is_page(request) or not is_person_at_the_machine(request, local_mode=local):
         raise NotSignedIn
     user = await services.accounts.local_user()
     request.state[READER] = user
     request.state[NEW_SESSION] = await services.accounts.open_session(user)
     return user
+
+
+def _is_page(request: AnyRequest) -> bool:
+    """True where an HTML page is asked for: only its answer brings a new session's cookie."""
+    wanted = request.headers.get("accept", "*/*")
+    is_html = "text/html" in wanted or wanted == "*/*"
+    return request.method == "GET" and is_html and not is_htmx(request)
 
 
 async def _check_csrf(request: AnyRequest, session: str) -> None:

@@ -27,18 +27,24 @@ Wired = NamedDependency[Services]
 Caller = NamedDependency[User]
 PathText = FromPath[str]
 Limit = Annotated[int, QueryParameter(ge=1, le=500, description="items a page")]
+_MOST_KEY_CHARACTERS = 200
 Cursor = Annotated[str | None, QueryParameter(description="`next_cursor` of the page before")]
 Key = Annotated[
     str | None,
     HeaderParameter(
         name="Idempotency-Key",
-        max_length=200,
+        max_length=_MOST_KEY_CHARACTERS,
         description="the same key and body give the first answer again; another body is a 409",
     ),
 ]
+MOST_PAGES = 1_000_000
+PageNumber = Annotated[int | None, QueryParameter(ge=1, le=MOST_PAGES, description="from 1")]
+MOST_CODE_POINTS = 2**31 - 1
+Offset = Annotated[int, QueryParameter(ge=0, le=MOST_CODE_POINTS, description="code points")]
 T = TypeVar("T")
 _NOTHING = SourceId(UUID(int=0))
-_BODY_TYPES = {"application/json", "multipart/form-data"}
+TAKES_FILES = {"takes_files": True}
+"""Option of a handler that takes multipart/form-data beside JSON."""
 _DATE_LENGTH = len("2026-01-31")
 _FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -69,6 +75,17 @@ def cursor_id(cursor: str | None) -> UUID | None:
     return found
 
 
+def form_key(text: str) -> str | None:
+    """The idempotency key of a form, by the rule of the API's header; "" is none.
+
+    Raises:
+        Rejected: it is too long, or no line of text.
+    """
+    if len(text) > _MOST_KEY_CHARACTERS or not text.isprintable():
+        raise Rejected("The key of this form is not valid. Reload the page.")
+    return text or None
+
+
 def json_body(body: bytes, kind: type[T]) -> T:
     """A JSON body that a handler reads itself.
 
@@ -84,15 +101,20 @@ def json_body(body: bytes, kind: type[T]) -> T:
 def require_json(request: AnyRequest) -> None:
     """Refuse bodies that are not JSON, before anything reads them.
 
+    Forms of other sites cannot send that type: it keeps them out where no cookie is checked.
+
     Raises:
-        UnsupportedType: the Content-Type names something else.
+        UnsupportedType: the Content-Type names something else, or nothing.
     """
-    if request.method in {"POST", "PATCH"} and request.headers.get("content-length", "0") != "0":
-        media_type = request.content_type[0]
-        if media_type and media_type not in _BODY_TYPES:
-            raise UnsupportedType(
-                f"Send application/json, or a file as multipart/form-data; not {media_type[:100]}."
-            )
+    headers = request.headers
+    has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+    media_type = request.content_type[0]
+    if request.method not in {"POST", "PATCH"} or not has_body or media_type == "application/json":
+        return
+    takes_files = "takes_files" in request.route_handler.opt
+    if not takes_files or media_type != "multipart/form-data":
+        wanted = "application/json" + ", or a file as multipart/form-data" * takes_files
+        raise UnsupportedType(f"Send {wanted}; not {media_type[:100] or 'a body without a type'}.")
 
 
 def about_id(text: str | None) -> SourceId | None:

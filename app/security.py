@@ -75,18 +75,43 @@ def session_cookie(secret: str, request: AnyRequest) -> Cookie:
         path="/",
         httponly=True,
         samesite="lax",
-        secure=request.url.scheme == "https",
+        secure=_came_encrypted(request),
         max_age=_LIFETIME_S,
     )
+
+
+def _came_encrypted(request: AnyRequest) -> bool:
+    """True behind TLS, also where a proxy ends it; a forged header only hurts its sender."""
+    forwarded = request.headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower()
+    return "https" in {request.url.scheme, forwarded}
+
+
+def peer_of(request: AnyRequest) -> str:
+    """Where a request comes from, as far as that can be told.
+
+    A peer with a private address may be a proxy: then it is the last one that X-Forwarded-For
+    names, which the proxy itself wrote. Peers on the internet are not believed.
+    """
+    peer = request.client.host if request.client else ""
+    try:
+        is_private = ipaddress.ip_address(peer).is_private
+    except ValueError:
+        is_private = True
+    named = request.headers.getall("x-forwarded-for", [""])[-1].rpartition(",")[2].strip()
+    try:
+        return str(ipaddress.ip_address(named)) if is_private else peer
+    except ValueError:
+        return peer
 
 
 def is_person_at_the_machine(request: AnyRequest, *, local_mode: bool) -> bool:
     """True for a browser on this machine in local mode.
 
     Only where the peer and the Host header are loopback and no proxy left a trace: a page on the
-    internet that resolves its name to 127.0.0.1 sends that name as Host.
+    internet that resolves its name to 127.0.0.1 sends that name as Host. Proxies speak HTTP/1.0
+    where nobody told them otherwise; browsers do not.
     """
-    if not local_mode or request.client is None:
+    if not local_mode or request.client is None or request.scope["http_version"] == "1.0":
         return False
     hosts = request.headers.getall("host", [])
     named = _HOST.fullmatch(hosts[0].lower()) if len(hosts) == 1 else None

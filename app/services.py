@@ -99,7 +99,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
     live = LiveAnswers()
     return Services(
         settings=settings,
-        accounts=ManageAccounts(uow, ports.hasher, settings.sign_up, settings.signup_credit),
+        accounts=ManageAccounts(uow, ports.hasher, clock, settings.sign_up, settings.signup_credit),
         notebooks=ManageNotebooks(uow),
         add_source=AddSource(
             uow,

@@ -10,6 +10,7 @@ BelegError
 │   └── TooLarge
 ├── OutOfCredit
 ├── OverQuota
+├── TooManyAttempts          passwords were guessed too often
 ├── Unreadable               a file that no reader can turn into passages
 ├── ModelError               a model call went wrong
 │   ├── ModelUnavailable     may work later: retried
@@ -106,6 +107,17 @@ class OverQuota(BelegError):
     """Today's questions in this notebook are used up. Try again tomorrow."""
 
     code = "quota_exhausted"
+
+
+class TooManyAttempts(BelegError):
+    """Too many attempts failed. Wait some minutes, then try again."""
+
+    code = "too_many_attempts"
+
+    def __init__(self, message: str = "", *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+        """Seconds until the next attempt is let through."""
 
 
 class Unreadable(BelegError):

@@ -30,13 +30,13 @@ class Clock(Protocol):
 
 
 class PasswordHasher(Protocol):
-    """Slow hashes of passwords. Blocking: call it in a thread."""
+    """Slow hashes of passwords, a few at a time: each takes tens of MiB."""
 
-    def hash(self, password: str) -> str:
+    async def hash(self, password: str) -> str:
         """A salted hash that `verify` accepts."""
         ...
 
-    def verify(self, hashed: str | None, password: str) -> bool:
+    async def verify(self, hashed: str | None, password: str) -> bool:
         """True where they belong together; None takes as long and is always False."""
         ...
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from domain.errors import Problem
+from domain.errors import Problem, Rejected
 from domain.ids import SourceId, UserId, VersionId
 from domain.passage import Passage
 
@@ -22,6 +22,17 @@ class CaptureMode(StrEnum):
 
     TEXT = "text"
     """The text layer alone."""
+
+
+def capture_mode(name: object) -> CaptureMode:
+    """The mode of that name. "auto" leaves it to Beleg, which reads the text layer so far.
+
+    Raises:
+        Rejected: there is no such mode.
+    """
+    if name in {"auto", CaptureMode.TEXT.value}:
+        return CaptureMode.TEXT
+    raise Rejected("pdf_capture is auto or text; pictures of pages cannot be read yet.")
 
 
 class SourceStatus(StrEnum):

@@ -49,12 +49,24 @@ class Page(Generic[T]):
 class Accounts(Protocol):
     """Users, their sessions and tokens. Secrets come in hashed."""
 
-    async def add(self, email: str, password_hash: str | None, credit: Decimal) -> User:
+    async def add(
+        self,
+        email: str,
+        password_hash: str | None,
+        credit: Decimal,
+        *,
+        only_first: bool = False,
+    ) -> User:
         """A new account; the first one is the admin. `credit` is granted to it.
 
         Raises:
             Conflict: the address has an account.
+            Forbidden: `only_first`, and somebody has an account.
         """
+        ...
+
+    async def grant(self, user_id: UserId, amount: Decimal, reason: str) -> Decimal:
+        """Add so many USD to an account's credit: what it may spend then."""
         ...
 
     async def is_empty(self) -> bool:
@@ -336,7 +348,7 @@ class Answers(Protocol):
         ...
 
     async def clear(self, notebook_id: NotebookId) -> None:
-        """Forget a notebook's questions and answers."""
+        """Forget a notebook's questions and answers, but those that are being written."""
         ...
 
     async def keep_retrieved(self, answer_id: AnswerId, hits: Sequence[Hit]) -> None: ...

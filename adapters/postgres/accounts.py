@@ -1,5 +1,6 @@
 """User, session and token rows."""
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -9,7 +10,7 @@ from sqlalchemy import Row
 
 from adapters.postgres.rows import Store, page_of
 from domain.account import ApiToken, User
-from domain.errors import Conflict
+from domain.errors import Conflict, Forbidden
 from domain.ids import TokenId, UserId, new_id
 from domain.stores import Page
 
@@ -38,28 +39,49 @@ def _token(row: Row[Any]) -> ApiToken:
 class PostgresAccounts(Store):
     """The `Accounts` port."""
 
-    async def add(self, email: str, password_hash: str | None, credit: Decimal) -> User:
+    async def add(
+        self,
+        email: str,
+        password_hash: str | None,
+        credit: Decimal,
+        *,
+        only_first: bool = False,
+    ) -> User:
         # Sign-ups take turns, so that exactly one of two first ones becomes the admin.
         await self._run("lock table users in share row exclusive mode")
+        if only_first and not await self.is_empty():
+            raise Forbidden("Sign-up is closed here. Ask the admin for an account.")
         row = await self._one(
             "insert into users as u (id, email, password_hash, is_admin, credit, created_at)"
-            " values (:id, :email, :password_hash, not exists (select from users), :credit, now())"
+            " values (:id, :email, :password_hash, not exists (select from users), 0, now())"
             f" on conflict (email) do nothing returning {_USER}",
             id=new_id(),
             email=email,
             password_hash=password_hash,
-            credit=credit,
         )
         if row is None:
             raise Conflict("This address has an account already. Sign in instead.")
+        may_spend = await self.grant(row.id, credit, "sign-up")
+        return replace(_user(row), credit=may_spend)
+
+    async def grant(self, user_id: UserId, amount: Decimal, reason: str) -> Decimal:
         await self._run(
             "insert into credit_grants (id, user_id, amount, reason, created_at)"
-            " values (:id, :user_id, :credit, 'sign-up', now())",
+            " values (:id, :user_id, :amount, :reason, now())",
             id=new_id(),
-            user_id=row.id,
-            credit=credit,
+            user_id=user_id,
+            amount=amount,
+            reason=reason,
         )
-        return _user(row)
+        row = await self._one(
+            "update users set credit = credit + :amount where id = :id"
+            " returning credit - reserved as may_spend",
+            amount=amount,
+            id=user_id,
+        )
+        assert row is not None  # noqa: S101 - the grant's foreign key found the account
+        may_spend: Decimal = row.may_spend
+        return may_spend
 
     async def is_empty(self) -> bool:
         return await self._one("select 1 from users limit 1") is None

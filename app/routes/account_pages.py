@@ -7,12 +7,13 @@ from litestar.di import Provide
 from litestar.response import Redirect
 
 from app.contexts import SignInPage
+from app.errors import headers_of, status_of
 from app.page_session import local_path, provide_reader, require_own_page
 from app.rendering import frame, go_to, page
 from app.requests import Caller, Wired
-from app.security import COOKIE, session_cookie
+from app.security import COOKIE, peer_of, session_cookie
 from app.services import Services
-from domain.errors import BelegError
+from domain.errors import BelegError, TooManyAttempts
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -65,9 +66,13 @@ async def _enter(request: AnyRequest, services: Services, *, is_new: bool) -> Re
     email, password = str(form.get("email", "")), str(form.get("password", ""))
     enter = services.accounts.sign_up if is_new else services.accounts.sign_in
     try:
-        user = await enter(email, password)
+        user = await enter(email, password, peer=peer_of(request))
     except BelegError as error:
-        return await _form(request, services, is_new=is_new, email=email, problem=error.message)
+        response = await _form(request, services, is_new=is_new, email=email, problem=error.message)
+        if isinstance(error, TooManyAttempts):
+            response.status_code = status_of(error)
+            response.headers.update(headers_of(error))
+        return response
     response = Redirect(local_path(str(form.get("next", "/"))), status_code=303)
     response.set_cookie(session_cookie(await services.accounts.open_session(user), request))
     return response

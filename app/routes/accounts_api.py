@@ -20,7 +20,7 @@ from app.requests import (
     path_id,
     period,
 )
-from app.security import provide_user_or_none
+from app.security import AnyRequest, peer_of, provide_user_or_none
 from app.services import Services
 from app.structs import (
     AccountOut,
@@ -46,20 +46,25 @@ from domain.stores import Page
 
 
 @post("/accounts")
-async def sign_up(data: JSONBody[SignUpIn], services: Wired) -> AccountOut:
+async def sign_up(data: JSONBody[SignUpIn], request: AnyRequest, services: Wired) -> AccountOut:
     """A new account, and a token to go on with."""
-    user = await services.accounts.sign_up(data.email, data.password)
+    user = await services.accounts.sign_up(data.email, data.password, peer=peer_of(request))
     _, secret = await services.accounts.add_token(user, "first")
     return AccountOut(UserOut.of(user), secret)
 
 
 @post("/tokens", dependencies={"user": Provide(provide_user_or_none)})
 async def add_token(
-    data: JSONBody[TokenIn], services: Wired, user: NamedDependency[User | None]
+    data: JSONBody[TokenIn],
+    request: AnyRequest,
+    services: Wired,
+    user: NamedDependency[User | None],
 ) -> TokenOut:
     """A new token, for an address with its password or for whoever is signed in."""
     if data.email is not None:
-        user = await services.accounts.sign_in(data.email, data.password or "")
+        user = await services.accounts.sign_in(
+            data.email, data.password or "", peer=peer_of(request)
+        )
     if user is None:
         raise NotSignedIn
     token, secret = await services.accounts.add_token(user, data.name)

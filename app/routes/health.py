@@ -5,7 +5,7 @@ from litestar import Response, Router, get
 from litestar.di import NamedDependency
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from app.metrics import RequestMetrics, exposition
+from app.metrics import LedgerTotals, RequestMetrics, exposition
 from app.requests import Wired
 from domain.errors import Unavailable
 
@@ -33,10 +33,12 @@ async def ready(services: Wired) -> Health:
 
 @get("/metrics")
 async def metrics(
-    services: Wired, request_metrics: NamedDependency[RequestMetrics]
+    services: Wired,
+    request_metrics: NamedDependency[RequestMetrics],
+    ledger_totals: NamedDependency[LedgerTotals],
 ) -> Response[bytes]:
     """Requests and model calls, for Prometheus."""
-    body = exposition(request_metrics, await services.usage.totals())
+    body = exposition(request_metrics, await ledger_totals.read(services.usage.totals))
     return Response(body, media_type=CONTENT_TYPE_LATEST)
 
 

@@ -16,11 +16,12 @@ from app.answer_html import StreamedText, answer_html
 from app.contexts import AskedFragment, Frame, Turn, TurnFragment, TurnsFragment
 from app.page_session import provide_reader
 from app.rendering import frame, go_to, is_htmx, page, render
-from app.requests import Caller, PathText, Wired, cursor_id, path_id, source_ids
+from app.requests import Caller, PathText, Wired, cursor_id, form_key, path_id, source_ids
 from app.runs import Runs
 from app.services import Services
 from domain.account import User
 from domain.conversation import Answer, AnswerStatus, Citation, EventKind
+from domain.errors import NotFound
 from domain.ids import AnswerId, NotebookId, SourceId, new_id
 
 AnyRequest = Request[Any, Any, Any]
@@ -55,7 +56,7 @@ async def ask(
         where,
         str(form.get("question", "")),
         source_ids=_selection(form),
-        idempotency_key=str(form.get("key", "")) or None,
+        idempotency_key=form_key(str(form.get("key", ""))),
     )
     runs.start(asked)
     if not is_htmx(request):
@@ -144,10 +145,17 @@ async def _html_events(
             if event.id > after:
                 yield sse.html(html, event.id)
         else:
-            done = await services.answers.get(user, answer.id)
-            turn = render(TurnFragment(around, turn_of(done, around)))
-            target = f'hx-target="#turn-{answer.id}" hx-swap="outerHTML"'
-            yield sse.html(f"<hx-partial {target}>{turn}</hx-partial>", event.id)
+            yield sse.html(await _last_partial(services, user, answer.id, around), event.id)
+
+
+async def _last_partial(services: Services, user: User, answer_id: AnswerId, around: Frame) -> str:
+    """The finished turn in place of the growing one; nothing, where it was deleted meanwhile."""
+    try:
+        done = await services.answers.get(user, answer_id)
+    except NotFound:
+        return f'<hx-partial hx-target="#turn-{answer_id}" hx-swap="delete"></hx-partial>'
+    turn = render(TurnFragment(around, turn_of(done, around)))
+    return f'<hx-partial hx-target="#turn-{answer_id}" hx-swap="outerHTML">{turn}</hx-partial>'
 
 
 router = Router(

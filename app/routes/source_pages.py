@@ -24,7 +24,7 @@ from app.contexts import (
 )
 from app.page_session import provide_reader
 from app.rendering import frame, go_to, is_htmx, page, render
-from app.requests import Caller, PathText, Wired, path_id
+from app.requests import MOST_CODE_POINTS, MOST_PAGES, Caller, Offset, PathText, Wired, path_id
 from app.services import Services
 from app.source_view import Asked, viewer
 from domain.account import User
@@ -194,10 +194,10 @@ async def read(
     request: AnyRequest,
     services: Wired,
     user: Caller,
-    page_number: Annotated[int | None, QueryParameter(name="page", ge=1)] = None,
-    start: Annotated[int, QueryParameter(ge=0)] = 0,
-    end: Annotated[int, QueryParameter(ge=0)] = 0,
-    at: Annotated[int | None, QueryParameter(ge=0)] = None,
+    page_number: Annotated[int | None, QueryParameter(name="page", ge=1, le=MOST_PAGES)] = None,
+    start: Offset = 0,
+    end: Offset = 0,
+    at: Annotated[int | None, QueryParameter(ge=0, le=MOST_CODE_POINTS)] = None,
     view: FromQuery[str] = "",
 ) -> Response[Any]:
     """A page of a source, with a quote marked where the address names one."""
@@ -225,7 +225,7 @@ async def cited(
     services: Wired,
     user: Caller,
     mention: FromQuery[int] = 0,
-    at: Annotated[int | None, QueryParameter(ge=0)] = None,
+    at: Annotated[int | None, QueryParameter(ge=0, le=MOST_CODE_POINTS)] = None,
     view: FromQuery[str] = "",
 ) -> Response[Any]:
     """The passage behind a marker, with the quote marked."""

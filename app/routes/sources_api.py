@@ -11,10 +11,14 @@ from litestar.params import FromPath, QueryParameter
 
 from app.requests import (
     FORM_BYTES,
+    MOST_PAGES,
+    TAKES_FILES,
     Caller,
     Cursor,
     Key,
     Limit,
+    Offset,
+    PageNumber,
     PathText,
     Wired,
     cursor_id,
@@ -27,17 +31,14 @@ from app.structs import BoxOut, ListBody, PassageOut, SourceIn, SourceOut
 from domain.account import User
 from domain.errors import NotFound, Rejected, TooLarge, UnsupportedType
 from domain.ids import NotebookId, SourceId
-from domain.source import CaptureMode, Source, SourceKind
+from domain.source import Source, SourceKind, capture_mode
 from domain.stores import Page
-
-_MOST_PAGES = 1_000_000
-PageNumber = Annotated[int | None, QueryParameter(ge=1, le=_MOST_PAGES, description="from 1")]
-Offset = Annotated[int, QueryParameter(ge=0, le=2**31 - 1, description="code points")]
 
 
 @post(
     "/notebooks/{notebook_id:str}/sources",
     status_code=202,
+    opt=TAKES_FILES,
     responses={
         200: ResponseSpec(SourceOut, generate_examples=False, description="The library has it")
     },
@@ -93,7 +94,7 @@ async def _add_file(
             cast("BinaryIO", file.file),
             file.filename or "",
             title=str(form.get("title", "")),
-            capture_mode=capture_mode(form.get("pdf_capture")),
+            capture_mode=capture_mode(form.get("pdf_capture") or user.pdf_capture),
             idempotency_key=key,
         )
     finally:
@@ -129,17 +130,6 @@ def _file_name(title: str) -> str:
     """What a text is called when it is downloaded."""
     name = title.replace("/", "-").replace("\\", "-")
     return name if name.lower().endswith((".md", ".txt")) else f"{name}.txt"
-
-
-def capture_mode(value: object) -> CaptureMode:
-    """How a PDF is to be read; absent means as the product does by default.
-
-    Raises:
-        Rejected: a mode that is not there.
-    """
-    if value in {None, "", "auto", CaptureMode.TEXT.value}:
-        return CaptureMode.TEXT
-    raise Rejected("pdf_capture is auto or text; pictures of pages cannot be read yet.")
 
 
 @get("/notebooks/{notebook_id:str}/sources")
@@ -245,7 +235,7 @@ async def highlights(
 
 
 def _page(number: int) -> int:
-    if not 1 <= number <= _MOST_PAGES:
+    if not 1 <= number <= MOST_PAGES:
         raise NotFound("There is no such page.")
     return number
 

@@ -2,26 +2,29 @@
 
 import asyncio
 import hashlib
-import re
 import secrets
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
 from uuid import UUID
 
-from domain.account import ApiToken, User
+from domain.account import ApiToken, User, check_password, plain_address, valid_address
+from domain.attempts import PER_ADDRESS, PER_PEER, FailedAttempts
 from domain.errors import Conflict, Forbidden, NotFound, NotSignedIn, Rejected
 from domain.ids import TokenId
-from domain.ports import PasswordHasher
+from domain.ports import Clock, PasswordHasher
+from domain.source import capture_mode
 from domain.stores import Page, UnitOfWork
 from domain.text_gate import clean
 
 LOCAL_EMAIL = "local@localhost"
 """The account of the person at the machine, in local mode."""
 
-_EMAIL = re.compile(r"[^\s@<>\"]{1,64}@[^\s@<>\"]{1,250}")
-_MIN_PASSWORD, _MAX_PASSWORD = 8, 1024
+_LONGEST_ADDRESS = 315
+_ATTEMPTS_AT_ONCE = 2
 _TOKEN_PREFIX = "blg_"  # noqa: S105 - marks our tokens for secret scanners; no secret
 
 
@@ -38,25 +41,38 @@ class ManageAccounts:
 
     uow: UnitOfWork
     hasher: PasswordHasher
+    clock: Clock
     sign_up_mode: SignUp
     sign_up_credit: Decimal
     session_lifetime: timedelta = timedelta(days=30)
+    attempts: FailedAttempts = field(default_factory=FailedAttempts)
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_ATTEMPTS_AT_ONCE))
+    """Attempts take turns, so that those sent at once are counted one after the other."""
 
-    async def sign_up(self, email: str, password: str) -> User:
+    async def sign_up(self, email: str, password: str, *, peer: str) -> User:
         """A new account with the sign-up credit; the first one is the admin.
+
+        Args:
+            peer: where the request comes from.
 
         Raises:
             Forbidden: sign-up is closed, and somebody has an account already.
             Rejected: the address or the password does not do.
             Conflict: the address has an account.
+            TooManyAttempts: that peer failed too often.
         """
         if not await self.is_open():
             raise Forbidden("Sign-up is closed here. Ask the admin for an account.")
-        address = _address(email)
-        _check_password(password)
-        hashed = await asyncio.to_thread(self.hasher.hash, password)
-        async with self.uow() as tx:
-            return await tx.accounts.add(address, hashed, self.sign_up_credit)
+        address = valid_address(email)
+        check_password(password)
+        async with self._attempt({_peer(peer): PER_PEER}):
+            hashed = await self.hasher.hash(password)
+            async with self.uow() as tx:
+                # Somebody may have been first since it was found open.
+                only_first = self.sign_up_mode is SignUp.CLOSED
+                return await tx.accounts.add(
+                    address, hashed, self.sign_up_credit, only_first=only_first
+                )
 
     async def is_open(self) -> bool:
         """True where somebody may sign up: always while nobody has an account."""
@@ -65,20 +81,41 @@ class ManageAccounts:
         async with self.uow() as tx:
             return await tx.accounts.is_empty()
 
-    async def sign_in(self, email: str, password: str) -> User:
+    async def sign_in(self, email: str, password: str, *, peer: str) -> User:
         """The account behind an address and its password.
+
+        Args:
+            peer: where the request comes from.
 
         Raises:
             NotSignedIn: they do not belong together; which of the two is wrong is not said.
+            TooManyAttempts: that address or that peer failed too often.
         """
-        async with self.uow() as tx:
-            found = await tx.accounts.by_email(_plain(email))
-        user, hashed = found or (None, None)
-        # An unknown address takes as long as a wrong password.
-        right = await asyncio.to_thread(self.hasher.verify, hashed, password)
-        if user is None or not right:
-            raise NotSignedIn("Address or password is wrong.")
+        address = plain_address(email)
+        name = f"address {address[:_LONGEST_ADDRESS]}"
+        async with self._attempt({name: PER_ADDRESS, _peer(peer): PER_PEER}):
+            async with self.uow() as tx:
+                found = await tx.accounts.by_email(address)
+            user, hashed = found or (None, None)
+            # An unknown address takes as long as a wrong password.
+            right = await self.hasher.verify(hashed, password)
+            if user is None or not right:
+                raise NotSignedIn("Address or password is wrong.")
+        self.attempts.forget(name)
         return user
+
+    @asynccontextmanager
+    async def _attempt(self, limits: dict[str, int]) -> AsyncIterator[None]:
+        """One of few attempts at a time; where it fails, that counts for every name."""
+        async with self.turns:
+            for name, limit in limits.items():
+                self.attempts.check(name, limit, self.clock.now())
+            try:
+                yield
+            except (NotSignedIn, Conflict):
+                for name in limits:
+                    self.attempts.add(name, self.clock.now())
+                raise
 
     async def local_user(self) -> User:
         """The account of the person at the machine; made at its first use."""
@@ -139,29 +176,21 @@ class ManageAccounts:
     async def set_preferences(
         self, user: User, *, pdf_capture: str | None = None, language: str | None = None
     ) -> None:
-        """Change what is given."""
-        if pdf_capture not in {None, "text", "vision", "auto"}:
-            raise Rejected("pdf_capture is text, vision or auto.")
+        """Change what is given.
+
+        Raises:
+            Rejected: there is no such choice.
+        """
+        if pdf_capture is not None:
+            capture_mode(pdf_capture)
         if language not in {None, "", "de", "en"}:
             raise Rejected("language is de or en.")
         async with self.uow() as tx:
             await tx.accounts.set_preferences(user.id, pdf_capture=pdf_capture, language=language)
 
 
-def _address(email: str) -> str:
-    address = _plain(email)
-    if not _EMAIL.fullmatch(address):
-        raise Rejected("This is no e-mail address.")
-    return address
-
-
-def _plain(email: str) -> str:
-    return clean(email).strip().lower()
-
-
-def _check_password(password: str) -> None:
-    if not _MIN_PASSWORD <= len(password) <= _MAX_PASSWORD:
-        raise Rejected(f"A password has {_MIN_PASSWORD} to {_MAX_PASSWORD:,} characters.")
+def _peer(peer: str) -> str:
+    return f"peer {peer}"
 
 
 def _digest(secret: str) -> bytes:

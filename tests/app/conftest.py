@@ -143,6 +143,7 @@ async def _shared(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> As
 def beleg(_shared: Beleg) -> Beleg:
     """The app as it is by default, one for all tests: each takes users of its own."""
     _shared.provider.reset()
+    _shared.services.accounts.attempts.forget("peer 127.0.0.1")
     return _shared
 
 

@@ -228,8 +228,9 @@ async def test_an_unknown_capture_mode_and_a_missing_file_are_refused(beleg: Bel
     client = await beleg.user()
     path = f"/notebooks/{await beleg.notebook(client)}/sources"
     file = {"file": ("a.txt", TEXT.encode())}
-    response = await client.post(path, files=file, data={"pdf_capture": "magic"})
-    problem(response, 400, "invalid_request")
+    for mode in ("magic", "vision"):
+        response = await client.post(path, files=file, data={"pdf_capture": mode})
+        problem(response, 400, "invalid_request")
     other = {"other": ("a.txt", TEXT.encode())}
     problem(await client.post(path, files=other), 400, "invalid_request")
     problem(
@@ -558,6 +559,10 @@ async def test_the_account_shows_and_changes_preferences(beleg: Beleg) -> None:
     assert (await client.get("/me")).json()["preferences"] == changed["preferences"]
     problem(await client.patch("/me", json={"language": "x\u0000"}), 400, "invalid_request")
     problem(await client.patch("/me", json={"pdf_capture": "x"}), 400, "invalid_request")
+    told = problem(
+        await client.patch("/me", json={"pdf_capture": "vision"}), 400, "invalid_request"
+    )
+    assert "cannot be read yet" in told["detail"]
 
 
 async def test_health_tells_whether_questions_can_be_asked(beleg: Beleg) -> None:
@@ -568,7 +573,8 @@ async def test_health_tells_whether_questions_can_be_asked(beleg: Beleg) -> None
     problem(await nobody.get("http://beleg.test/health/else"), 404, "not_found")
 
 
-async def test_metrics_count_requests_and_model_calls_without_saying_whose(beleg: Beleg) -> None:
+async def test_metrics_count_requests_and_model_calls_without_saying_whose(start: Start) -> None:
+    beleg = await start()
     client = await beleg.user()
     notebook = await beleg.notebook(client)
     await beleg.text(client, notebook, TEXT)

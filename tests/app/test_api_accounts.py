@@ -1,5 +1,6 @@
 """Accounts, tokens and sessions through the JSON API."""
 
+import asyncio
 import statistics
 import time
 
@@ -7,6 +8,7 @@ import httpx
 import pytest
 
 from app.security import COOKIE, CSRF_HEADER, csrf_token
+from domain.attempts import PER_PEER
 from tests.app.conftest import Beleg, Start, problem
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -58,6 +60,70 @@ async def test_sign_up_may_be_closed_to_all_but_the_first(start: Start) -> None:
     assert made.status_code == 201
     assert made.json()["user"]["is_admin"] is True
     problem(await nobody.post("/accounts", json=second), 403, "forbidden")
+
+
+async def test_two_who_are_first_at_once_get_one_account_where_sign_up_is_closed(
+    start: Start,
+) -> None:
+    beleg = await start(SIGN_UP="closed")
+    nobody = await beleg.client()
+    bodies = [{"email": f"{name}@example.org", "password": PASSWORD} for name in "abc"]
+    made = await asyncio.gather(*(nobody.post("/accounts", json=body) for body in bodies))
+    assert sorted(response.status_code for response in made) == [201, 403, 403]
+
+
+async def test_guesses_at_an_address_end_after_ten_also_when_sent_at_once(beleg: Beleg) -> None:
+    guesser, owner = await beleg.client("203.0.113.1"), await beleg.client("203.0.113.2")
+    await _sign_up(owner, "guessed@example.org")
+    wrong = {"email": "guessed@example.org", "password": "wrong"}
+    told = await asyncio.gather(*(guesser.post("/tokens", json=wrong) for _ in range(30)))
+    refused = [response for response in told if response.status_code == 429]
+    assert len(refused) in {19, 20}, "two are checked at once"
+    problem(refused[0], 429, "too_many_attempts")
+    assert 0 < int(refused[0].headers["retry-after"]) <= 300
+    right = {**wrong, "password": PASSWORD, "email": " Guessed@example.org"}
+    problem(await owner.post("/tokens", json=right), 429, "too_many_attempts")
+    other = {"email": "other@example.org", "password": "wrong"}
+    problem(await guesser.post("/tokens", json=other), 401, "not_signed_in")
+
+
+async def test_a_success_clears_an_address(beleg: Beleg) -> None:
+    nobody = await beleg.client("203.0.113.3")
+    await _sign_up(nobody, "forgetful@example.org")
+    right = {"email": "forgetful@example.org", "password": PASSWORD}
+    for _ in range(2):
+        for _ in range(9):
+            assert (
+                await nobody.post("/tokens", json={**right, "password": "x"})
+            ).status_code == 401
+        assert (await nobody.post("/tokens", json=right)).status_code == 201
+
+
+async def test_a_peer_may_fail_some_times_and_succeed_as_often_as_it_likes(beleg: Beleg) -> None:
+    nobody = await beleg.client("8.8.8.4")
+    bodies = [{"email": f"{n}@many.example.org", "password": PASSWORD} for n in range(PER_PEER + 2)]
+    made = await asyncio.gather(*(nobody.post("/accounts", json=body) for body in bodies))
+    assert {response.status_code for response in made} == {201}
+    accounts = beleg.services.accounts
+    for _ in range(PER_PEER - 1):
+        accounts.attempts.add("peer 8.8.8.4", accounts.clock.now())
+    problem(await nobody.post("/accounts", json=bodies[0]), 409, "conflict")
+    new = {"email": "new@many.example.org", "password": PASSWORD}
+    problem(await nobody.post("/accounts", json=new), 429, "too_many_attempts")
+    # Behind a proxy with a private address, each of its clients is a peer of its own.
+    for _ in range(PER_PEER):
+        accounts.attempts.add("peer 198.51.100.1", accounts.clock.now())
+    for peer, forwarded, status in (
+        ("10.0.0.1", "198.51.100.2, 198.51.100.1", 429),
+        ("10.0.0.1", "198.51.100.1, 198.51.100.2", 201),
+        ("8.8.8.4", "198.51.100.2", 429),
+        ("8.8.8.5", "198.51.100.1", 201),
+        ("10.0.0.1", "rubbish", 201),
+    ):
+        client = await beleg.client(peer, **{"X-Forwarded-For": forwarded})
+        email = f"{peer}{status}{len(forwarded)}@example.org"
+        body = {"email": email, "password": PASSWORD}
+        assert (await client.post("/accounts", json=body)).status_code == status, (peer, forwarded)
 
 
 async def test_a_password_gives_a_token_and_a_wrong_one_none(beleg: Beleg) -> None:

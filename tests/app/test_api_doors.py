@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -200,6 +200,21 @@ async def test_a_body_that_cannot_be_read_is_refused(
     client = await beleg.user()
     headers = {"content-type": media_type}
     problem(await client.post("/notebooks", content=content, headers=headers), status, code)
+
+
+@pytest.mark.parametrize("path", ["/accounts", "/tokens", "/notebooks", "/notebooks/x/search"])
+@pytest.mark.parametrize("media_type", ["", "text/plain", "multipart/form-data; boundary=b"])
+async def test_a_json_address_takes_json_alone(beleg: Beleg, path: str, media_type: str) -> None:
+    client = await beleg.user()
+    headers = {"content-type": media_type} if media_type else {}
+    content = b'{"title": "a"}'
+
+    async def in_chunks() -> AsyncIterator[bytes]:
+        yield content
+
+    for body in (content, in_chunks()):
+        response = await client.post(path, content=body, headers=headers)
+        problem(response, 415, "unsupported_type")
 
 
 @pytest.mark.parametrize("limit", ["0", "501", "-1", "x", "1.5", "9" * 30, ""])

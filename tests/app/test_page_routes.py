@@ -1,5 +1,6 @@
 """The pages over HTTP: who may read them, what they promise, and that scripts are a comfort."""
 
+import asyncio
 import re
 from uuid import UUID
 
@@ -8,6 +9,7 @@ import pytest
 
 from app.page_session import local_path
 from app.rendering import static_url
+from domain.attempts import PER_PEER
 from domain.ids import new_id
 from tests.app.conftest import Beleg, Start
 
@@ -70,6 +72,19 @@ async def test_a_wrong_password_is_told_on_the_form(beleg: Beleg) -> None:
     assert EVIL not in response.text
 
 
+async def test_guesses_on_the_form_end_as_well(beleg: Beleg) -> None:
+    client = await beleg.client("203.0.113.9", **HTML, origin="http://beleg.test")
+    accounts = beleg.services.accounts
+    for _ in range(PER_PEER):
+        accounts.attempts.add("peer 203.0.113.9", accounts.clock.now())
+    form = {"email": "somebody@example.org", "password": "a good password"}
+    for path in ("/sign-in", "/sign-up"):
+        response = await client.post(f"http://beleg.test{path}", data=form)
+        assert response.status_code == 429
+        assert int(response.headers["retry-after"]) > 0
+        assert "Too many attempts failed." in response.text
+
+
 async def test_a_form_needs_its_session_s_token(beleg: Beleg) -> None:
     client = await signed_in(beleg)
     home = await client.get("/")
@@ -103,6 +118,24 @@ async def test_the_person_at_the_machine_is_signed_in_by_itself(start: Start) ->
         stranger = await beleg.client(peer, **HTML)
         response = await stranger.get(f"http://{host}/")
         assert response.status_code == 303, (peer, host)
+
+
+async def test_only_an_html_page_opens_a_session_of_the_person_at_the_machine(
+    start: Start,
+) -> None:
+    beleg = await start(BELEG_LOCAL="1")
+    client = await beleg.client()
+    for accept, status in (
+        ("text/html", 200),
+        ("*/*", 200),
+        ("text/event-stream", 401),
+        ("image/avif,image/webp,*/*;q=0.8", 401),
+        ("application/json", 401),
+    ):
+        response = await client.get("http://localhost/", headers={"accept": accept})
+        assert response.status_code == status, accept
+        assert ("set-cookie" in response.headers) is (status == 200)
+        client.cookies.clear()
 
 
 async def test_pages_carry_headers_that_keep_them_safe(beleg: Beleg) -> None:
@@ -175,6 +208,36 @@ async def test_without_scripts_a_question_is_asked_and_its_evidence_read(beleg: 
     await client.post(f"{notebook}/sources/{source_id[1]}/remove", data={"csrf": token})
     removed = await client.get(f"/answers/{answer_id[1]}/citations/1")
     assert "Source removed" in removed.text
+
+
+@pytest.mark.parametrize("key", ["a\0b", "a" * 201, "a" * 10_000, "a\nb"])
+async def test_a_form_s_key_is_a_short_line_of_text(beleg: Beleg, key: str) -> None:
+    client = await signed_in(beleg)
+    token = csrf((await client.get("/")).text)
+    made = await client.post("/notebooks", data={"title": "Bridges", "csrf": token})
+    form = {"question": "Why?", "csrf": token, "key": key}
+    response = await client.post(f"{made.headers['location']}/questions", data=form)
+    assert response.status_code == 400
+    assert "Reload the page." in response.text
+
+
+async def test_the_stream_of_an_answer_that_is_deleted_takes_its_turn_away(beleg: Beleg) -> None:
+    client = await signed_in(beleg)
+    token = csrf((await client.get("/")).text)
+    made = await client.post("/notebooks", data={"title": "Bridges", "csrf": token})
+    notebook = made.headers["location"]
+    beleg.provider.settings.token_delay_s = 0.05
+    beleg.provider.answer("word " * 200)
+    form = {"question": "Why?", "csrf": token, "offered": str(new_id())}  # none is on
+    await client.post(f"{notebook}/questions", data=form)
+    answer_id = re.findall(r'id="turn-([\w-]+)"', (await client.get(notebook)).text)[0]
+    following = asyncio.create_task(client.get(f"/answers/{answer_id}/stream"))
+    await asyncio.sleep(0.5)
+    await client.post(f"{notebook}/delete", data={"csrf": token})
+    async with asyncio.timeout(10):
+        stream = await following
+    assert stream.status_code == 200
+    assert f'<hx-partial hx-target="#turn-{answer_id}" hx-swap="delete">' in stream.text
 
 
 async def test_only_a_selection_of_nothing_asks_without_sources(beleg: Beleg) -> None:

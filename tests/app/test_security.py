@@ -74,6 +74,15 @@ def test_nobody_is_outside_local_mode() -> None:
     assert not _is_welcome("127.0.0.1:8000", local_mode=False)
 
 
+def test_what_speaks_http_1_0_is_a_proxy() -> None:
+    request = RequestFactory().get("/")
+    request.scope["client"] = ("127.0.0.1", 50000)
+    request.scope["headers"] = [(b"host", b"localhost")]
+    assert is_person_at_the_machine(request, local_mode=True)
+    request.scope["http_version"] = "1.0"
+    assert not is_person_at_the_machine(request, local_mode=True)
+
+
 def test_two_hosts_are_none() -> None:
     request = RequestFactory().get("/")
     request.scope["client"] = ("127.0.0.1", 50000)
@@ -103,3 +112,14 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites(scheme: str, *, secure:
     assert cookie.samesite == "lax"
     assert cookie.secure is secure
     assert cookie.path == "/"
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "secure"),
+    [("https", True), ("HTTPS, http", True), ("http, https", False), ("", False), ("x", False)],
+)
+def test_the_cookie_is_for_tls_alone_where_a_proxy_speaks_it(
+    forwarded: str, *, secure: bool
+) -> None:
+    request = RequestFactory().get("/", headers={"X-Forwarded-Proto": forwarded})
+    assert session_cookie("secret", request).secure is secure

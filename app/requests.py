@@ -11,7 +11,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, HeaderParameter, QueryParameter
 
 from app.services import Services
-from app.structs import ListBody
+from app.structs.lists import ListBody
 from domain.account import User
 from domain.errors import NotFound, Rejected, UnsupportedType
 from domain.ids import SourceId, parse_id

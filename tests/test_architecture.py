@@ -15,6 +15,9 @@ MAY_WAIT = {"ports.py", "stores.py", "metering.py", "event_log.py", "live.py"}
 """Modules of the domain beside the use-cases that wait for ports."""
 ELSEWHERE = {"BELEG_SHARED_BUFFERS"}
 """Settings of `beleg up`, which reads them before there is a product."""
+MOST_LINES = 400
+LONGER = {"domain/stores.py": "the ports of one unit of work, nearly all of it their contracts"}
+"""Modules that may be longer, and why."""
 ROW = re.compile(r"^\| `([A-Z_]+)` \|(.*?)\| (.*?) \|$", re.MULTILINE)
 
 
@@ -89,8 +92,8 @@ def test_a_use_case_is_one_file_with_one_intention() -> None:
 def test_modules_stay_readable() -> None:
     for folder in ("domain", "app", "adapters", "workers"):
         for path in (ROOT / folder).rglob("*.py"):
-            lines = len(path.read_text().splitlines())
-            assert lines <= 600, (str(path.relative_to(ROOT)), lines)
+            name, lines = str(path.relative_to(ROOT)), len(path.read_text().splitlines())
+            assert (lines > MOST_LINES) is (name in LONGER), (name, lines)
 
 
 def test_every_module_says_in_its_first_line_what_it_is() -> None:

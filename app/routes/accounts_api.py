@@ -22,9 +22,8 @@ from app.requests import (
 )
 from app.security import AnyRequest, peer_of, provide_user_or_none
 from app.services import Services
-from app.structs import (
+from app.structs.accounts import (
     AccountOut,
-    ListBody,
     MeIn,
     MeOut,
     Preferences,
@@ -39,6 +38,7 @@ from app.structs import (
     money,
     usage_group,
 )
+from app.structs.lists import ListBody
 from domain.account import User
 from domain.errors import NotSignedIn
 from domain.ids import TokenId

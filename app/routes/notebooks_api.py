@@ -16,15 +16,9 @@ from app.requests import (
     path_id,
     source_ids,
 )
-from app.structs import (
-    HitOut,
-    ListBody,
-    NotebookChange,
-    NotebookIn,
-    NotebookOut,
-    SearchIn,
-    SearchOut,
-)
+from app.structs.answers import HitOut, SearchIn, SearchOut
+from app.structs.lists import ListBody
+from app.structs.sources import NotebookChange, NotebookIn, NotebookOut
 from domain.errors import Rejected
 from domain.ids import NotebookId
 from domain.retrieval import RetrievalMode

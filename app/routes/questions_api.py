@@ -27,7 +27,8 @@ from app.requests import (
     source_ids,
 )
 from app.runs import Runs
-from app.structs import AnswerOut, CitationOut, ListBody, QuestionIn, QuestionOut
+from app.structs.answers import AnswerOut, CitationOut, QuestionIn, QuestionOut
+from app.structs.lists import ListBody
 from domain.conversation import Answer, AnswerEvent, Citation, EventKind
 from domain.errors import Problem
 from domain.ids import AnswerId, NotebookId

@@ -27,7 +27,8 @@ from app.requests import (
     path_id,
 )
 from app.services import Services
-from app.structs import BoxOut, ListBody, PassageOut, SourceIn, SourceOut
+from app.structs.lists import ListBody
+from app.structs.sources import BoxOut, PassageOut, SourceIn, SourceOut
 from domain.account import User
 from domain.errors import NotFound, Rejected, TooLarge, UnsupportedType
 from domain.ids import NotebookId, SourceId

@@ -1,0 +1,1 @@
+"""The JSON API's bodies, and how domain objects become them."""

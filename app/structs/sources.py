@@ -1,0 +1,142 @@
+"""Notebooks and sources as the JSON API has them."""
+
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from domain.notebook import Notebook
+from domain.passage import Passage
+from domain.source import Source
+
+
+class NotebookIn(msgspec.Struct, forbid_unknown_fields=True):
+    """A new notebook."""
+
+    title: str
+    language: str = ""
+
+
+class NotebookChange(msgspec.Struct, forbid_unknown_fields=True):
+    """What to change."""
+
+    title: str | None = None
+    language: str | None = None
+
+
+class NotebookOut(msgspec.Struct):
+    """A notebook."""
+
+    id: UUID
+    title: str
+    language: str
+    source_count: int
+    ready_count: int
+    chunk_count: int
+    created_at: datetime
+
+    @classmethod
+    def of(cls, notebook: Notebook) -> "NotebookOut":
+        """From the domain."""
+        return cls(
+            id=notebook.id,
+            title=notebook.title,
+            language=notebook.language,
+            source_count=notebook.source_count,
+            ready_count=notebook.ready_count,
+            chunk_count=notebook.chunk_count,
+            created_at=notebook.created_at,
+        )
+
+
+class SourceIn(msgspec.Struct, forbid_unknown_fields=True):
+    """One of: a text with its title, or an entry of the library."""
+
+    title: str = ""
+    text: str | None = None
+    source_id: str | None = None
+    url: str | None = None
+
+
+class ProgressOut(msgspec.Struct):
+    """`done` of `total` pages or chunks."""
+
+    stage: str
+    done: int
+    total: int
+
+
+class SkippedOut(msgspec.Struct):
+    """A page that gave no text, and why."""
+
+    page: int
+    reason: str
+
+
+class SourceOut(msgspec.Struct):
+    """A source."""
+
+    id: UUID
+    kind: str
+    title: str
+    name: str
+    status: str
+    progress: ProgressOut | None
+    error: str | None
+    error_code: str | None
+    language: str
+    pages: int | None
+    words: int | None
+    chunk_count: int
+    skipped: list[SkippedOut]
+    summary: str | None
+    bytes: int
+    media_type: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, source: Source) -> "SourceOut":
+        """From the domain."""
+        progress, error = source.progress, source.error
+        return cls(
+            id=source.id,
+            kind=source.kind.value,
+            title=source.title,
+            name=source.name,
+            status=source.status.value,
+            progress=ProgressOut(progress.stage.value, progress.done, progress.total)
+            if progress
+            else None,
+            error=error.detail if error else None,
+            error_code=error.code if error else None,
+            language=source.language,
+            pages=source.pages,
+            words=source.words,
+            chunk_count=source.chunk_count,
+            skipped=[SkippedOut(page.page, page.reason) for page in source.skipped],
+            summary=None,
+            bytes=source.bytes,
+            media_type=source.media_type,
+            created_at=source.created_at,
+        )
+
+
+class PassageOut(msgspec.Struct):
+    """A page's text; `page` is null where the kind has no pages."""
+
+    page: int | None
+    text: str
+
+    @classmethod
+    def of(cls, passage: Passage) -> "PassageOut":
+        """From the domain."""
+        return cls(passage.page, passage.text)
+
+
+class BoxOut(msgspec.Struct):
+    """A rectangle, as fractions of the page."""
+
+    left: float
+    top: float
+    width: float
+    height: float

@@ -47,7 +47,11 @@ _SOURCE_BODY = {
                 "required": ["file"],
                 "properties": {
                     "file": {"type": "string", "format": "binary"},
-                    "pdf_capture": {"type": "string", "enum": ["auto", "text"]},
+                    "pdf_capture": {
+                        "type": "string",
+                        "enum": ["auto", "text"],
+                        "description": "auto is text in this release; pages without are `skipped`",
+                    },
                     "title": {"type": "string", "description": "shown instead of the file's name"},
                 },
             }

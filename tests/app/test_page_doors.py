@@ -99,11 +99,11 @@ def _form(choose: random.Random, path: str, token: str, headers: dict[str, str])
         content = choose.choice([b"", b"\0", b"%PDF-1.7", choose.randbytes(300)])
         return {"files": [*files, ("file", (named, content))]}
     headers["content-type"] = "application/x-www-form-urlencoded"
-    content = urlencode(fields)
+    body = urlencode(fields)
     if choose.random() < 0.3:
         wrong = choose.choice(["%ff%fe", "%ed%a0%80", quote("\0"), "%", "a=b&=&&", "%uD800"])
-        content += f"&{choose.choice(['x', *names])}={wrong}"
-    return {"content": content}
+        body += f"&{choose.choice(['x', *names])}={wrong}"
+    return {"content": body}
 
 
 async def test_no_rubbish_makes_a_page_fail(beleg: Beleg) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import socket
 import subprocess
 import sys
 import time
@@ -81,8 +82,11 @@ class Product:
 
     def web(self, **environment: str) -> tuple[subprocess.Popen[bytes], str]:
         """A web process that is ready, and its address."""
-        port = _free_port()
-        process = self._start("web", "--port", str(port), **environment)
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port, descriptor = listener.getsockname()[1], listener.fileno()
+            process = self._start(
+                *("web", "--fd", str(descriptor)), pass_fds=(descriptor,), **environment
+            )
         address = f"http://127.0.0.1:{port}"
         _until(lambda: _is_ready(address), process)
         return process, address
@@ -101,7 +105,9 @@ class Product:
             child.kill()
             child.wait()
 
-    def _start(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+    def _start(
+        self, *arguments: str, pass_fds: tuple[int, ...] = (), **environment: str
+    ) -> subprocess.Popen[bytes]:
         with (self.data / "log").open("ab") as log:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "app.cli", *arguments],
@@ -115,6 +121,7 @@ class Product:
                 },
                 stdout=log,
                 stderr=log,
+                pass_fds=pass_fds,
             )
         self.children.append(process)
         return process
@@ -148,14 +155,6 @@ def sign_up(address: str) -> httpx.Client:
     response.raise_for_status()
     client.headers["Authorization"] = f"Bearer {response.json()['token']}"
     return client
-
-
-def _free_port() -> int:
-    import socket  # noqa: PLC0415 - used here alone
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _is_ready(address: str) -> bool:

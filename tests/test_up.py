@@ -122,7 +122,7 @@ def running(data: Path, *arguments: str, **environment: str) -> Iterator[Run]:
         family = descendants(run.process.pid)
         run.process.kill()
         run.process.wait()
-        wait_for(lambda: all_gone(family), timeout_s=10)
+        wait_for(lambda: all_gone(family), timeout_s=15)
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_nothing_outlives_a_kill_and_the_next_start_recovers(data: Path) -> None
         family = descendants(run.process.pid)
         assert len(family) > len(CHILDREN)
         run.end(signal.SIGKILL)
-        wait_for(lambda: all_gone(family), timeout_s=5)
+        wait_for(lambda: all_gone(family), timeout_s=15)
     with running(data) as run:
         run.address()
         for pid in (run.process.pid, *descendants(run.process.pid)):

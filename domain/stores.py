@@ -27,7 +27,7 @@ from domain.ids import (
 )
 from domain.jobs import JobKind
 from domain.ledger import CallTotal, Intent, Settlement, UsageGroup, UsageRow
-from domain.notebook import Notebook
+from domain.notebook import Document, Notebook
 from domain.passage import Chunk, Passage
 from domain.ports import Vectors
 from domain.retrieval import Hit, RetrievalSettings, Scope
@@ -152,12 +152,8 @@ class Notebooks(Protocol):
         """True where a search with that scope has a ready source to look into."""
         ...
 
-    async def documents(self, notebook_id: NotebookId) -> list[tuple[str, str]]:
-        """(kind, title) of its ready sources, in the order they were added."""
-        ...
-
-    async def languages(self, notebook_id: NotebookId) -> tuple[str, ...]:
-        """Languages of its ready sources, most frequent first."""
+    async def documents(self, notebook_id: NotebookId) -> list[Document]:
+        """Its ready sources, in the order they were added."""
         ...
 
 

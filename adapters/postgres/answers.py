@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
@@ -172,11 +171,25 @@ class PostgresAnswers(Store):
         )
 
     async def keep_retrieved(self, answer_id: AnswerId, hits: Sequence[Hit]) -> None:
-        rows = [{**asdict(hit), "answer_id": answer_id, "start_at": hit.start} for hit in hits]
         await self._run(
-            "insert into answer_passages select * from"
-            " jsonb_populate_recordset(cast(null as answer_passages), cast(:rows as jsonb))",
-            rows=msgspec.json.encode(rows).decode(),
+            "insert into answer_passages select :id, * from unnest(cast(:ranks as int[]),"
+            " cast(:chunk_ids as uuid[]), cast(:source_ids as uuid[]),"
+            " cast(:version_ids as uuid[]), cast(:titles as text[]), cast(:passages as int[]),"
+            " cast(:pages as int[]), cast(:starts as int[]), cast(:languages as text[]),"
+            " cast(:texts as text[]), cast(:similarities as real[]), cast(:scores as float8[]))",
+            id=answer_id,
+            ranks=[hit.rank for hit in hits],
+            chunk_ids=[hit.chunk_id for hit in hits],
+            source_ids=[hit.source_id for hit in hits],
+            version_ids=[hit.version_id for hit in hits],
+            titles=[hit.source_title for hit in hits],
+            passages=[hit.passage for hit in hits],
+            pages=[hit.page for hit in hits],
+            starts=[hit.start for hit in hits],
+            languages=[hit.language for hit in hits],
+            texts=[hit.text for hit in hits],
+            similarities=[hit.similarity for hit in hits],
+            scores=[hit.score for hit in hits],
         )
 
     async def append(

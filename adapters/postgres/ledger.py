@@ -86,7 +86,7 @@ class PostgresLedger(Store):
     ) -> None:
         reserved = intent.price.cost(intent.bound)
         needed = reserved + besides
-        covered = "id = :user_id and (:needed = 0 or credit - reserved >= :needed)"
+        covered = "id = :user_id" + (" and credit - reserved >= :needed" if needed else "")
         payer = f"select id from users where {covered}"
         if reserved:
             payer = f"update users set reserved = reserved + :reserved where {covered} returning id"

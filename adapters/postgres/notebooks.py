@@ -9,7 +9,7 @@ from sqlalchemy import Row
 from adapters.postgres.rows import Store, page_of
 from domain.errors import TooLarge
 from domain.ids import NotebookId, SourceId, UserId, new_id
-from domain.notebook import Notebook
+from domain.notebook import Document, Notebook
 from domain.stores import Page
 
 _NOTEBOOK = """
@@ -135,20 +135,11 @@ class PostgresNotebooks(Store):
         )
         return row is not None
 
-    async def documents(self, notebook_id: NotebookId) -> list[tuple[str, str]]:
+    async def documents(self, notebook_id: NotebookId) -> list[Document]:
         rows = await self._all(
-            "select s.kind, s.title from notebook_sources l join sources s on s.id = l.source_id"
+            "select s.kind, s.title, v.language from notebook_sources l"
+            " join sources s on s.id = l.source_id join source_versions v on v.id = s.version_id"
             " where l.notebook_id = :id and s.status = 'ready' order by l.added_at, s.id",
             id=notebook_id,
         )
-        return [(row.kind, row.title) for row in rows]
-
-    async def languages(self, notebook_id: NotebookId) -> tuple[str, ...]:
-        rows = await self._all(
-            "select v.language from notebook_sources l join sources s on s.id = l.source_id"
-            " join source_versions v on v.id = s.version_id"
-            " where l.notebook_id = :id and s.status = 'ready'"
-            " group by v.language order by count(*) desc, v.language",
-            id=notebook_id,
-        )
-        return tuple(row.language for row in rows)
+        return [Document(row.kind, row.title, row.language) for row in rows]

@@ -1,6 +1,7 @@
 """Retrieve, prompt, stream, cite, persist: the run behind one answer."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field, replace
 
@@ -15,6 +16,7 @@ from domain.language import detect_question
 from domain.ledger import NOT_SERVED, Intent, Settlement
 from domain.live import LiveAnswer
 from domain.metering import CALL_LEASE, MeteredEmbedder, Payer, settlement_of, wait_s
+from domain.notebook import Document, languages_of
 from domain.ports import ChatEnd, ChatModel, Clock, Embedded, Vectors
 from domain.prices import PriceList
 from domain.retrieval import Hit, RetrievalSettings, Scope
@@ -169,18 +171,18 @@ class AnswerQuestion:
 
         async def search(tx: Stores, embedded: Embedded) -> None:
             run.vector = embedded.vectors[0]
-            languages = await tx.notebooks.languages(answer.notebook_id)
+            documents = await tx.notebooks.documents(answer.notebook_id)
             run.hits = await tx.index.search(
                 Scope(answer.notebook_id, answer.source_ids, answer.about),
                 self.embedding_set.id,
                 run.vector,
-                question_terms(answer.question, run.language, languages),
+                question_terms(answer.question, run.language, languages_of(documents)),
                 self.settings.retrieval,
             )
             run.writer = AnswerWriter(run.hits)
             await tx.answers.keep_retrieved(answer.id, run.hits)
             if self.chat is not None:
-                await self._open_chat(tx, run, self.chat)
+                await self._open_chat(tx, run, self.chat, documents)
 
         await self.embedder.embed(
             [answer.question], "question", run.payer, opened=opened, after=search
@@ -206,14 +208,15 @@ class AnswerQuestion:
             run.show(run.writer.quote(sentence.number, sentence.start, sentence.end))
         return None
 
-    async def _open_chat(self, tx: Stores, run: _Run, chat: ChatModel) -> None:
+    async def _open_chat(
+        self, tx: Stores, run: _Run, chat: ChatModel, documents: Sequence[Document] = ()
+    ) -> None:
         """Write the prompt, and the intent of the call that sends it."""
         answer = run.answer
         history = await tx.answers.history(answer, messages=self.settings.history_messages)
         if answer.mode is AnswerMode.GENERAL:
             run.messages = prompt.general(answer.question, history)
         else:
-            documents = await tx.notebooks.documents(answer.notebook_id)
             run.messages = prompt.grounded(answer.question, run.hits, documents, history)
         await self._open_call(tx, run, chat)
 

@@ -12,6 +12,7 @@ from domain.errors import Conflict, NotFound, Rejected
 from domain.ids import NotebookId, SourceId
 from domain.language import detect_question
 from domain.metering import MeteredEmbedder, Payer
+from domain.notebook import languages_of
 from domain.ports import Embedded
 from domain.retrieval import Hit, RetrievalMode, RetrievalSettings, Scope
 from domain.stores import Stores, UnitOfWork
@@ -122,7 +123,7 @@ class SearchNotebook:
 
         async def search(tx: Stores, embedded: Embedded) -> None:
             language = detect_question(text)
-            languages = await tx.notebooks.languages(scope.notebook_id)
+            languages = languages_of(await tx.notebooks.documents(scope.notebook_id))
             hits.extend(
                 await tx.index.search(
                     scope,

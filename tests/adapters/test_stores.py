@@ -825,6 +825,17 @@ async def test_a_call_reserves_its_bound_and_costs_what_it_used(uow: PostgresUni
     assert await _rows(uow, user) == ["served 2"]
 
 
+async def test_a_call_needs_the_credit_of_those_that_follow_it(uow: PostgresUnitOfWork) -> None:
+    user = await _user(uow, "0.5")
+    for bound, besides in ((0, "0.6"), (0, "0.500000001"), (1, "0")):
+        async with uow() as tx:
+            with pytest.raises(OutOfCredit):
+                await tx.ledger.open(_intent(user, bound), ALIVE, besides=Decimal(besides))
+    async with uow() as tx:
+        await tx.ledger.open(_intent(user, 0), ALIVE, besides=Decimal("0.5"))
+    assert await _reserved(uow, user) == 0
+
+
 async def test_what_credit_does_not_cover_is_neither_opened_nor_written(
     uow: PostgresUnitOfWork,
 ) -> None:

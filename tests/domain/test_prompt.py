@@ -4,6 +4,7 @@ import pytest
 
 from domain.conversation import Message, Role
 from domain.ids import ChunkId, SourceId, VersionId
+from domain.notebook import Document
 from domain.prompt import HISTORY_BYTES, general, grounded, quoted
 from domain.retrieval import Hit
 
@@ -28,7 +29,9 @@ def a_hit(text: str, *, rank: int = 1, title: str = "Bridges", page: int | None 
 
 
 def test_a_passage_carries_its_number_its_source_and_its_page() -> None:
-    system, question = grounded("When?", [a_hit("Built in 1932.")], [("pdf", "Bridges")], [])
+    system, question = grounded(
+        "When?", [a_hit("Built in 1932.")], [Document("pdf", "Bridges", "en")], []
+    )
     assert '<passage n="1" source="Bridges" page="3">\nBuilt in 1932.\n</passage>' in system.content
     assert "- pdf: Bridges" in system.content
     assert question == Message(Role.USER, "When?")

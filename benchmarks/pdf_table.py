@@ -1,36 +1,30 @@
-"""Read every file of the test data and every hostile file, and print what became of each.
+"""Put every open PDF of the test data through the product, and print what became of each.
 
-    python benchmarks/pdf_table.py [data folder]
+    python benchmarks/pdf_table.py
 
-The folder is BELEG_TEST_DATA or ../shared/data. Expected results come from its manifest. Exits 1
-where a file ends otherwise, where a phrase is not on exactly its page, or where a limit is passed.
+Real processes, the test provider, uploads over HTTP. A row says how a file ended, its pages, what
+was left out, how long it took, and how many of its phrases `/passages` shows on exactly their
+page. Expected results come from the manifest; a file with a password must fail and name it, so
+its phrases cannot be reached. Exits 1 where anything is otherwise, 2 where the data is absent.
 """
 
-import asyncio
 import csv
 import json
-import os
 import re
-import subprocess
 import sys
-import tempfile
 import time
 import unicodedata
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
+from typing import Any
 
-from pypdf import PdfReader, PdfWriter
+import httpx
 
-from adapters.extraction.pdf_process import PdfProcesses
-from adapters.extraction.reader import FileReader
-from domain.errors import BelegError
-from domain.source import Reading
+from benchmarks import stage
 
-ROOT = Path(__file__).resolve().parents[1]
 MOST_SECONDS = 120.0
-MOST_MEGABYTES = 1_200
-# What the manifest calls a kind of file that has no text to read, and what the message must name.
 FAILS = {
     r"wrong unicode map": "scrambled",
     r"no unicode map": "codes",
@@ -42,171 +36,160 @@ FAILS = {
     r"^broken beyond repair": "broken",
     r"^not a PDF": "broken",
 }
+"""What the manifest calls a kind of file without text to read, and what the message must name."""
+HEAD = "  file                              expect  result   pages chunks seconds phrases  message"
+Phrase = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """How reading one file ended; memory is the reading process's peak, in megabytes."""
+class Entry:
+    """A file of the manifest; `cause` is what a failure must name, "" where it must be ready."""
 
-    reading: Reading | None
-    message: str
-    seconds: float
-    megabytes: float
-
-
-async def outcome(path: Path, content: bytes) -> Outcome:
-    """Read one file in a process of its own."""
-    pool, peak = PdfProcesses(wall_s=MOST_SECONDS), 0.0
-    reader = FileReader(pool)
-
-    async def watch() -> None:
-        nonlocal peak
-        while True:
-            peak = max([peak, *map(_peak_megabytes, pool.pids)])
-            await asyncio.sleep(0.01)
-
-    async def on_page(_done: int, _total: int) -> None:
-        pass
-
-    watching = asyncio.create_task(watch())
-    started = time.perf_counter()
-    reading, message = None, ""
-    try:
-        kind = reader.kind_of(content[:4096], path.name)
-        reading = await reader.read(content, kind, on_page=on_page)
-    except BelegError as error:
-        message = f"{type(error).__name__}: {error.message}"
-    seconds = time.perf_counter() - started
-    peak = max([peak, *map(_peak_megabytes, pool.pids)])
-    watching.cancel()
-    await reader.aclose()
-    return Outcome(reading, message, seconds, peak)
+    path: Path
+    pages: str
+    cause: str
+    password: str
+    phrases: tuple[Phrase, ...]
 
 
-def _peak_megabytes(pid: int) -> float:
-    try:
-        status = Path(f"/proc/{pid}/status").read_text("ascii")
-    except OSError:
-        return 0.0
-    found = re.search(r"VmHWM:\s+(\d+) kB", status)
-    return int(found[1]) / 1024 if found else 0.0
+def require_data() -> None:
+    """End with 2 where the test data is absent."""
+    if not (stage.PDFS / "manifest.tsv").is_file():
+        print(f"The shared test data is not at {stage.PDFS.parent}; set BELEG_TEST_DATA to it.")
+        sys.exit(2)
+
+
+def entries(pdfs: Path) -> list[Entry]:
+    """Every open PDF with its phrases."""
+    phrases: dict[str, list[Phrase]] = {}
+    for line in (pdfs / "needles.jsonl").read_text("utf-8").splitlines():
+        needle = json.loads(line)
+        phrases.setdefault(needle["file"], []).append((needle["page"], folded(needle["text"])))
+    with (pdfs / "manifest.tsv").open(encoding="utf-8", newline="") as file:
+        return [
+            Entry(
+                path=pdfs / row["file"],
+                pages=row["pages"],
+                cause=next(
+                    (cause for kind, cause in FAILS.items() if re.search(kind, row["kind"])), ""
+                ),
+                password=row["password"],
+                phrases=tuple(phrases.get(row["file"], ())),
+            )
+            for row in csv.DictReader(file, delimiter="\t")
+        ]
 
 
 def folded(text: str) -> str:
+    """As phrases are compared."""
     return re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text).replace("\u00ad", ""))
 
 
-def unlocked(content: bytes, password: str) -> bytes:
-    """What a person does who is told that a file is protected."""
-    out = BytesIO()
-    PdfWriter(PdfReader(BytesIO(content), password=password)).write(out)
-    return out.getvalue()
+def hits(texts: Sequence[Phrase], phrases: Sequence[Phrase]) -> int:
+    """How many phrases stand on exactly their page of these folded (page, text)."""
+    return sum([page for page, text in texts if phrase in text] == [at] for at, phrase in phrases)
 
 
-def hits(reading: Reading, needles: list[tuple[int, str]]) -> int:
-    """How many phrases stand on exactly their page."""
-    texts = [(passage.page, folded(passage.text)) for passage in reading.passages]
-    return sum([page for page, text in texts if phrase in text] == [at] for at, phrase in needles)
+def through_the_product(client: httpx.Client, notebook: str, path: Path) -> dict[str, Any]:
+    """The source that the file became, with the `seconds` from upload to its end.
+
+    A refused upload has failed with the problem's words, like a reading that failed.
+    """
+    started = time.perf_counter()
+    with path.open("rb") as file:
+        answer = client.post(f"/notebooks/{notebook}/sources", files={"file": (path.name, file)})
+    source: dict[str, Any] = answer.json()
+    if answer.is_error:
+        source = {"status": "failed", "error": source["detail"], "pages": None}
+        source |= {"chunk_count": 0, "skipped": []}
+    while source["status"] not in {"ready", "failed"}:
+        if time.perf_counter() - started > MOST_SECONDS:
+            break
+        time.sleep(0.05)
+        source = client.get(f"/sources/{source['id']}").raise_for_status().json()
+    return {**source, "seconds": time.perf_counter() - started}
 
 
-def row(name: str, expected: str, found: Outcome, hit: str, *, right: bool) -> str:
-    reading = found.reading
-    pages = reading.pages or "-" if reading else "-"
-    characters = sum(len(p.text) for p in reading.passages) if reading else 0
-    result = "ready" if reading else "failed"
-    note = found.message or (
-        f"left out or marked: {len(reading.skipped)}" if reading and reading.skipped else ""
-    )
-    mark = " " if right else "!"
+def phrases_hit(client: httpx.Client, source: Mapping[str, Any], entry: Entry) -> int:
+    """How many of its phrases the API shows on exactly their page."""
+    if source["status"] != "ready" or not entry.phrases:
+        return 0
+    passages = client.get(f"/sources/{source['id']}/passages").raise_for_status().json()
+    return hits([(row["page"], folded(row["text"])) for row in passages], entry.phrases)
+
+
+def is_right(entry: Entry, source: Mapping[str, Any], hit: int) -> bool:
+    """Whether the file ended as its entry wants it."""
+    if source["seconds"] >= MOST_SECONDS:
+        return False
+    if entry.cause:
+        return source["status"] == "failed" and entry.cause in source["error"]
     return (
-        f"{mark} {name[:33]:33} {expected:7} {result:7} {pages!s:>4} {characters:>9,}"
-        f" {found.seconds:>7.2f} {found.megabytes:>6.0f} {hit:>6}  {note[:150]}"
+        source["status"] == "ready"
+        and str(source["pages"]) == entry.pages
+        and hit == len(entry.phrases)
     )
 
 
-async def open_files(data: Path) -> bool:
-    """The table of the PDFs; True where all is as the manifest wants it."""
-    needles: dict[str, list[tuple[int, str]]] = {}
-    for text in (data / "pdfs/needles.jsonl").read_text().splitlines():
-        needle = json.loads(text)
-        needles.setdefault(needle["file"], []).append((needle["page"], needle["text"]))
-    right, found, sought = True, 0, 0
-    with (data / "pdfs/manifest.tsv").open(newline="") as file:
-        for entry in csv.DictReader(file, delimiter="\t"):
-            path = data / "pdfs" / entry["file"]
-            content = path.read_bytes()
-            wanted = needles.get(path.name, [])
-            names = [what for kind, what in FAILS.items() if re.search(kind, entry["kind"])]
-            got = await outcome(path, content)
-            fine = _fine(got) and (
-                (got.reading is None and names[0] in got.message) if names else bool(got.reading)
-            )
-            reading = got.reading
-            if entry["password"]:
-                reading = (await outcome(path, unlocked(content, entry["password"]))).reading
-            hit = hits(reading, wanted) if reading else 0
-            fine = fine and hit == len(wanted)
-            found, sought, right = found + hit, sought + len(wanted), right and fine
-            told = f"{hit}/{len(wanted)}" if wanted else ""
-            print(row(path.name, "failed" if names else "ready", got, told, right=fine))
-    print(f"phrases on exactly their page: {found} of {sought}\n")
-    return right
-
-
-async def hostile_files(data: Path) -> bool:
-    """The table of the hostile files; True where each ended within the limits."""
-    right = True
-    with tempfile.TemporaryDirectory() as folder:
-        maker = [sys.executable, str(data / "safety/make_hostile.py"), folder]
-        await (await asyncio.create_subprocess_exec(*maker, stdout=subprocess.DEVNULL)).wait()
-        for path in _files(folder):
-            got = await outcome(path, path.read_bytes())
-            fine = _fine(got)
-            right = right and fine
-            print(row(path.name, "bounded", got, "", right=fine))
-    return right
-
-
-def _files(folder: str) -> list[Path]:
-    return sorted(path for path in Path(folder).iterdir() if path.name != "manifest.tsv")
-
-
-def _fine(found: Outcome) -> bool:
-    return found.seconds < MOST_SECONDS and found.megabytes < MOST_MEGABYTES
-
-
-async def speed(path: Path, content: bytes) -> None:
-    """Pages a second of a long file, process start not counted: the median of five."""
-    pool = PdfProcesses()
-    reader = FileReader(pool)
-    kind = reader.kind_of(content[:4096], path.name)
-
-    async def on_page(_done: int, _total: int) -> None:
-        pass
-
-    rates = []
-    for _ in range(6):
-        started = time.perf_counter()
-        reading = await reader.read(content, kind, on_page=on_page)
-        rates.append((reading.pages or 0) / (time.perf_counter() - started))
-    await reader.aclose()
-    print(f"{path.name}: {sorted(rates[1:])[2]:.0f} pages/s\n")
-
-
-async def main(data: Path) -> int:
-    head = (
-        "  file                              expect  result  page characters seconds     MB phrases"
+def row(entry: Entry, source: Mapping[str, Any], hit: int, *, right: bool) -> str:
+    """A line of the table."""
+    skipped = [f"page {page['page']}: {page['reason']}" for page in source["skipped"]]
+    more = f" (and {len(skipped) - 1} more)" if len(skipped) > 1 else ""
+    message = source["error"] or "".join(skipped[:1]) + more
+    phrases = f"{hit}/{len(entry.phrases)}" if entry.phrases and not entry.password else ""
+    expected, pages = "failed" if entry.cause else "ready", source["pages"] or "-"
+    return (
+        f"{' ' if right else '!'} {entry.path.name[:33]:33}"
+        f" {expected:7} {source['status']:7} {pages!s:>6}"
+        f" {source['chunk_count']:>6} {source['seconds']:>7.2f} {phrases:>7}  {message[:150]}"
     )
-    print(head)
-    right = await open_files(data)
-    print(head)
-    right = await hostile_files(data) and right
-    longest = data / "pdfs/freeculture-352p.pdf"
-    await speed(longest, longest.read_bytes())
-    print("all as expected" if right else "NOT as expected: see the rows marked !")
-    return 0 if right else 1
+
+
+def table(client: httpx.Client, listed: Sequence[Entry]) -> bool:
+    """Print it; True where every file ended as it should."""
+    notebook = client.post("/notebooks", json={"title": "Open PDFs"}).json()["id"]
+    wrong, found, sought = 0, 0, 0
+    unreachable: list[str] = []
+    print(HEAD)
+    for entry in listed:
+        source = through_the_product(client, notebook, entry.path)
+        hit = phrases_hit(client, source, entry)
+        right = is_right(entry, source, hit)
+        print(row(entry, source, hit, right=right), flush=True)
+        wrong += not right
+        if entry.password:
+            unreachable += [f"  {entry.path.name}, page {at}: {text}" for at, text in entry.phrases]
+        else:
+            found, sought = found + hit, sought + len(entry.phrases)
+    print(f"\n{len(listed)} files, {len(listed) - wrong} as expected")
+    print(f"phrases on exactly their page: {found} of {sought}")
+    print(
+        f"not reachable, for their file needs a password: {len(unreachable)}",
+        *unreachable,
+        sep="\n",
+    )
+    return not wrong and found == sought
+
+
+def main() -> None:
+    require_data()
+    stage.heading("Every open PDF through the product")
+    listed = entries(stage.PDFS)
+    with (
+        stage.folder() as data,
+        stage.database(data) as url,
+        stage.provider() as provider,
+        stage.product(url, data, INFERENCE_BASE_URL=provider, **stage.MODELS) as beleg,
+    ):
+        web, address = beleg.web()
+        worker = beleg.worker()
+        with closing(stage.account(address)) as client:
+            right = table(client, listed)
+        if alive := web.poll() is None and worker.poll() is None:
+            print("no process of the product ended")
+    print("all as expected" if right and alive else "NOT as expected: see the rows marked !")
+    sys.exit(0 if right and alive else 1)
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:2] or [os.environ.get("BELEG_TEST_DATA", ROOT / "../shared/data")]
-    sys.exit(asyncio.run(main(Path(given[0]))))
+    main()

@@ -1,6 +1,7 @@
 """An answer's text as safe HTML, with a link at every marker that cites."""
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 import nh3
@@ -63,6 +64,23 @@ def cite_label(citation: Citation, t: Words) -> str:
         return t("cite_label_plain", n=citation.marker, title=citation.source_title)
     where = t("page_n", n=citation.page)
     return t("cite_label", n=citation.marker, title=citation.source_title, where=where)
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteLine:
+    """A quote of a citation, and the number of its mention in the viewer's address."""
+
+    number: int
+    quote: str
+
+
+def quotes_of(citation: Citation) -> list[QuoteLine]:
+    """Its distinct quotes, as they are mentioned; none of a mention without a quote."""
+    first: dict[str, int] = {}
+    for number, mention in enumerate(citation.mentions):
+        if mention.quote:
+            first.setdefault(mention.quote, number)
+    return [QuoteLine(number, quote) for quote, number in first.items()]
 
 
 class StreamedText:

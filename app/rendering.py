@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from litestar import Request, Response
 from litestar.response import Redirect
 
+from app.answer_html import quotes_of
 from app.contexts import Context, ErrorPage, Frame, Problems
 from app.security import COOKIE, csrf_token, session_cookie
 from app.services import Services
@@ -105,6 +106,7 @@ environment.globals |= {
     "static_url": static_url,
     "htmx_scripts": htmx_scripts,
     "skipped_lines": skipped_lines,
+    "quotes_of": quotes_of,
 }
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from domain.errors import Problem
+
 LANGUAGES = ("de", "en")
 
 TEXTS: Mapping[str, tuple[str, str]] = {
@@ -38,7 +40,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "your_notebooks": ("Deine Notizbücher", "Your notebooks"),
     "new_notebook": ("Neues Notizbuch", "New notebook"),
     "title_label": ("Titel", "Title"),
-    "title_example": ("Zum Beispiel: Mietrecht", "For example: Tenancy law"),
+    "title_example": ("z. B. Mietrecht", "e.g. Tenancy law"),
     "no_notebooks": ("Noch kein Notizbuch", "No notebook yet"),
     "no_notebooks_more": (
         "Ein Notizbuch sammelt Quellen zu einem Thema. Lege eines an, füge Dateien dazu, frage.",
@@ -46,6 +48,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "source_count": ("{n} Quellen", "{n} sources"),
     "one_source": ("1 Quelle", "1 source"),
+    "preparing_count": ("{n} in Arbeit", "{n} in preparation"),
+    "failed_count": ("{n} fehlgeschlagen", "{n} failed"),
     "more_notebooks": ("Ältere Notizbücher", "Older notebooks"),
     "manage": ("Bearbeiten", "Manage"),
     "rename": ("Umbenennen", "Rename"),
@@ -84,8 +88,9 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "processing": ("Wird vorbereitet …", "Preparing …"),
     "reading": ("Liest Seite {done} von {total}", "Reading page {done} of {total}"),
     "embedding": ("Erschließt Abschnitt {done} von {total}", "Indexing section {done} of {total}"),
-    "failed": ("Nicht lesbar", "Failed"),
+    "failed": ("Fehlgeschlagen", "Failed"),
     "retry": ("Erneut versuchen", "Retry"),
+    "remove_failed": ("Entfernen", "Remove"),
     "page_count": ("{n} Seiten", "{n} pages"),
     "one_page": ("1 Seite", "1 page"),
     "word_count": ("{n} Wörter", "{n} words"),
@@ -106,13 +111,18 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "selection_empty": ("Noch keine Quelle ist bereit.", "No source is ready yet."),
     "keyless": (
+        "Ohne Sprachmodell zitiert Beleg und schreibt nicht selbst.",
+        "Without a language model Beleg quotes and does not write.",
+    ),
+    "keyless_change": ("So änderst du das", "How to change that"),
+    "keyless_how": (
         (
-            "Ohne Sprachmodell zitiert Beleg passende Sätze und formuliert nicht selbst. Mit"
-            " INFERENCE_API_KEY (oder LLM_BASE_URL für einen eigenen Server) schreibt es."
+            "Starte Beleg mit INFERENCE_API_KEY, oder mit LLM_BASE_URL für einen eigenen Server."
+            " Dann schreibt es Antworten und belegt sie."
         ),
         (
-            "Without a language model Beleg quotes fitting sentences and does not write. Restart it"
-            " with INFERENCE_API_KEY set (or LLM_BASE_URL for a server of your own), and it writes."
+            "Restart Beleg with INFERENCE_API_KEY set, or LLM_BASE_URL for a server of your own."
+            " Then it writes answers and cites."
         ),
     ),
     "ask_label": ("Deine Frage", "Your question"),
@@ -230,6 +240,34 @@ _REASONS: Mapping[str, tuple[str, str]] = {
     "cannot be opened": ("nicht zu öffnen", "cannot be opened"),
 }
 
+_GERMAN_PROBLEMS = (
+    # a code, words that the detail then holds, and what is said; the first that fits is taken
+    (
+        *("unreadable", "protected by a password"),
+        "Das PDF ist mit einem Passwort geschützt. Speichere es ohne Passwort und lade das hoch.",
+    ),
+    (
+        *("unreadable", "text layer"),
+        "Auf keiner Seite steht lesbarer Text. Lade eine Fassung mit Textebene hoch.",
+    ),
+    ("unreadable", "file is empty", "Die Datei ist leer."),
+    (
+        *("unreadable", "PDF is broken"),
+        "Das PDF ist beschädigt. Speichere es in einem anderen Programm neu und lade das hoch.",
+    ),
+    ("unreadable", "", "Aus dieser Datei ließ sich kein Text lesen."),
+    ("unsupported_type", "", "Lesbar sind PDF, Text und Markdown, diese Datei noch nicht."),
+    ("too_large", "", "Das überschreitet die erlaubte Größe."),
+    ("model_unavailable", "", "Das Modell antwortet gerade nicht."),
+    ("model_refused", "", "Der Anbieter des Modells weist die Anfrage ab."),
+    ("model_cut", "", "Die Antwort des Modells brach vor ihrem Ende ab."),
+    ("answer_too_long", "", "Die Antwort stieß an die Grenze des Modells."),
+    ("model_answer_invalid", "", "Die Antwort des Modells ist nicht zu gebrauchen."),
+    ("credit_exhausted", "", "Dein Guthaben reicht dafür nicht."),
+    ("unavailable", "", "Das ist gerade nicht möglich. Versuche es gleich noch einmal."),
+    ("internal_error", "", "Das lag an einem Fehler in Beleg."),
+)
+
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
@@ -252,6 +290,14 @@ class Words:
         """Why a page was skipped; a clause that is not known here is shown as it is."""
         known = _REASONS.get(clause)
         return known[LANGUAGES.index(self.language)] if known else clause
+
+    def problem(self, problem: Problem) -> str:
+        """What went wrong: in German where its code is known here, else the detail itself."""
+        if self.language == "de":
+            for code, words_of_it, text in _GERMAN_PROBLEMS:
+                if code == problem.code and words_of_it in problem.detail:
+                    return text
+        return problem.detail
 
     def number(self, value: int) -> str:
         """1,234 or 1.234."""

@@ -18,6 +18,7 @@ class Notebook:
     language: str
     source_count: int
     ready_count: int
+    failed_count: int
     chunk_count: int
     created_at: datetime
 

@@ -16,6 +16,7 @@ _NOTEBOOK = """
 select n.id, n.owner_id, n.title, n.language, n.created_at,
     count(s.id) as source_count,
     count(s.id) filter (where s.status = 'ready') as ready_count,
+    count(s.id) filter (where s.status = 'failed') as failed_count,
     coalesce(sum(v.chunk_count), 0) as chunk_count
 from notebooks n
 left join notebook_sources l on l.notebook_id = n.id
@@ -32,6 +33,7 @@ def _notebook(row: Row[Any]) -> Notebook:
         language=row.language,
         source_count=row.source_count,
         ready_count=row.ready_count,
+        failed_count=row.failed_count,
         chunk_count=row.chunk_count,
         created_at=row.created_at,
     )
@@ -44,7 +46,8 @@ class PostgresNotebooks(Store):
         row = await self._one(
             "insert into notebooks (id, owner_id, title, language, created_at)"
             " values (:id, :owner_id, :title, :language, now())"
-            " returning *, 0 as source_count, 0 as ready_count, 0 as chunk_count",
+            " returning *, 0 as source_count, 0 as ready_count, 0 as failed_count,"
+            " 0 as chunk_count",
             id=new_id(),
             owner_id=owner_id,
             title=title,

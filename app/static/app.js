@@ -107,6 +107,11 @@ document.addEventListener("htmx:error", (event) => {
   setTimeout(() => problem.remove(), 8000);
 });
 
+// What is unfolded at the end of the log would stand below its edge.
+document.addEventListener("toggle", (event) => {
+  if (event.target.matches?.(".retrieved[open]")) event.target.scrollIntoView({ block: "nearest" });
+}, true);
+
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button, a, summary");
   for (const menu of document.querySelectorAll("details.menu[open]")) {
@@ -121,7 +126,7 @@ document.addEventListener("click", (event) => {
 async function copy(button) {
   const turn = find(button.dataset.copy);
   const parts = [cite(find(".prose", turn))];
-  for (const item of turn.querySelectorAll(".cited li")) {
+  for (const item of turn.querySelectorAll(".cited > ol > li")) {
     const [number, title, place] = ["cite", "cited-title", "cited-place"].map((name) => find(`.${name}`, item).textContent);
     parts.push(`[${number}] ${title}${place ? `, ${place}` : ""}`);
   }

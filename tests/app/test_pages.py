@@ -37,7 +37,7 @@ from tests.browser.htmx_files import FILES
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 NOTEBOOK = Notebook(
-    NotebookId(new_id()), UserId(new_id()), "Bridges & <rivers>", "en", 2, 1, 9, NOW
+    NotebookId(new_id()), UserId(new_id()), "Bridges & <rivers>", "en", 4, 2, 1, 9, NOW
 )
 USER = User(
     id=UserId(new_id()),
@@ -363,3 +363,47 @@ def test_htmx_comes_with_the_hashes_that_the_browser_tests_check() -> None:
     assert {name: integrity for name, _, integrity in HTMX_FILES} == {
         name: integrity for name, (_, integrity) in FILES.items()
     }
+
+
+@pytest.mark.parametrize(
+    ("code", "offered", "other"),
+    [("unreadable", "remove", "retry"), ("model_refused", "retry", "remove")],
+)
+def test_a_retry_is_offered_only_where_it_can_help(code: str, offered: str, other: str) -> None:
+    failed = source(status=SourceStatus.FAILED, error=Problem(code, "It did not work."))
+    html = render(contexts.SourceRow(frame(), NOTEBOOK.id, failed))
+    form = html[html.index("source-actions") : html.index('<details class="menu">')]
+    assert f"/{failed.id}/{offered}" in form
+    assert f"/{failed.id}/{other}" not in form
+
+
+def test_every_distinct_quote_of_a_marker_is_shown() -> None:
+    made = answer("It is red [1]. Red [1]. It is wide [1].")
+    citation = made.citations[0]
+    first, again, wide = citation.mentions
+    mentions = (first, again, replace(wide, quote="It is wide.", start=20, end=31))
+    made = replace(made, citations=(replace(citation, mentions=mentions),))
+    html = render(contexts.TurnFragment(frame(), turn(made)))
+    shown_quotes = re.findall(r'class="cited-quote" href="[^"]*mention=(\d)"[^>]*>([^<]*)<', html)
+    assert shown_quotes == [("0", "It is red."), ("2", "It is wide.")]
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        (Problem("unreadable", "This PDF is protected by a password. Remove it."), "Passwort"),
+        (Problem("unreadable", "None of its 3 pages has a text layer."), "lesbarer Text"),
+        (Problem("unreadable", "Something new."), "ließ sich kein Text lesen"),
+        (Problem("new_code", "Something new."), "Something new."),
+    ],
+)
+def test_german_pages_tell_known_problems_in_german(problem: Problem, said: str) -> None:
+    assert said in words("de").problem(problem)
+    assert words("en").problem(problem) == problem.detail
+
+
+def test_a_card_counts_ready_sources_and_failed_ones_apart() -> None:
+    html = render(contexts.NotebooksPage(frame(), [NOTEBOOK], None))
+    assert "2 sources" in html
+    assert "1 in preparation" in html
+    assert "1 failed" in html

@@ -22,7 +22,7 @@ _MAJOR = "18"
 _DATABASE = "beleg"
 _SOCKET = ".s.PGSQL.5432"
 _LONGEST_SOCKET_PATH = 107
-_SHORT_DIR = Path("/tmp")
+_SHORT_DIR = Path("/tmp")  # noqa: S108 - folders in it are made by mkdtemp
 """For the socket of a folder with a long path. Not TMPDIR, which may be long too."""
 _CAP_DAC_OVERRIDE = 1
 

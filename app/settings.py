@@ -105,7 +105,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     # On a network, an account is credit at the operator's expense.
     by_default = SignUp.OPEN if read.text("BELEG_LOCAL") == "1" else SignUp.CLOSED
     return Settings(
-        database_url=read.text("DATABASE_URL"),
+        database_url=read.url("DATABASE_URL", "", "postgresql", "postgres"),
         beleg_local=read.text("BELEG_LOCAL") == "1",
         chat=read.endpoint("LLM", "qwen3.8-27b", unless=QUOTING),
         embedding=read.endpoint("EMBEDDING", "qwen3-embedding-4b", unless=LOCAL_MODEL),
@@ -118,7 +118,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         embedding_timeout_s=read.seconds("EMBEDDING_TIMEOUT_S", 60),
         llm_reasoning_effort=read.text("LLM_REASONING_EFFORT") or None,
         prices_file=Path(prices) if prices else None,
-        storage_url=read.text("STORAGE_URL", (data / "files").as_uri()),
+        storage_url=read.url("STORAGE_URL", (data / "files").as_uri(), "file"),
         chunk_tokens=read.optional_integer("CHUNK_TOKENS", 16),
         chunk_overlap_tokens=read.optional_integer("CHUNK_OVERLAP_TOKENS", 0),
         retrieval_mode=RetrievalMode(
@@ -127,7 +127,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         retrieval_k=read.integer("RETRIEVAL_K", 8, 1, 100),
         retrieval_candidates=read.integer("RETRIEVAL_CANDIDATES", 30, 1, 1000),
         rrf_k=read.integer("RRF_K", 50, 1),
-        similarity_floor=read.optional_number("SIMILARITY_FLOOR"),
+        similarity_floor=read.cosine("SIMILARITY_FLOOR"),
         chat_history_messages=read.integer("CHAT_HISTORY_MESSAGES", 12, 0, 200),
         sign_up=SignUp(read.choice("SIGN_UP", by_default, [mode.value for mode in SignUp])),
         signup_credit=read.money("SIGNUP_CREDIT", "5"),
@@ -178,6 +178,18 @@ class _Environment:
         except ValueError:
             raise Rejected(f"{name} is a number, not {value!r}.") from None
 
+    def cosine(self, name: str) -> float | None:
+        value = self.optional_number(name)
+        if value is not None and not -1 <= value <= 1:
+            raise Rejected(f"{name} is a cosine, -1 to 1, not {value}.")
+        return value
+
+    def url(self, name: str, default: str, *schemes: str) -> str:
+        value = self.text(name, default)
+        if value and value.partition("://")[0] not in schemes:
+            raise Rejected(f"{name} begins with {' or '.join(f'{s}://' for s in schemes)}.")
+        return value
+
     def seconds(self, name: str, default: float) -> float:
         """A time limit of a model call; shorter than the lease of its row in the ledger."""
         value = self.optional_number(name)
@@ -199,7 +211,8 @@ class _Environment:
 
     def endpoint(self, kind: str, model: str, *, unless: str) -> Endpoint | None:
         """A kind's own endpoint, or the one for everything; None where neither is set."""
-        base_url = self.text(f"{kind}_BASE_URL") or self.text("INFERENCE_BASE_URL")
+        shared = self.url("INFERENCE_BASE_URL", "", "http", "https")
+        base_url = self.url(f"{kind}_BASE_URL", shared, "http", "https")
         key = self.text(f"{kind}_API_KEY") or self.text("INFERENCE_API_KEY")
         named = self.text(f"{kind}_MODEL", model)
         if named == unless or not (base_url or key):

@@ -23,6 +23,7 @@ from domain.jobs import QUEUES
 
 _PORT = 8470
 _PORTS_TRIED = 100
+_HIGHEST_PORT = 65_535
 _BACKLOG = 2048
 _BELEG = (sys.executable, "-P", "-m", "app.cli")
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -176,6 +177,8 @@ def _listen(host: str, port: int | None) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:
         raise Rejected(f"{host} is no address: {error.strerror}") from error
+    if port is not None and not 0 <= port <= _HIGHEST_PORT:
+        raise Rejected(f"A port is 0 to {_HIGHEST_PORT}, not {port}.")
     for candidate in range(_PORT, _PORT + _PORTS_TRIED) if port is None else [port]:
         try:
             return socket.create_server((address[0], candidate), family=family, backlog=_BACKLOG)

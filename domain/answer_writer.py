@@ -58,8 +58,8 @@ class AnswerWriter:
         text = hit.text[start:end]
         known = next((c.marker for c in self._citations.values() if c.rank == rank), None)
         number = known or len(self._citations) + 1
-        space = " " if self._length else ""
-        shown = self._write(f"{space}{' '.join(text.split())} ")
+        gap = "\n\n" if self._length else ""
+        shown = self._write(f"{gap}{' '.join(text.split())} ")
         quote = Quote(hit.start + start, hit.start + end, text)
         citation = self._cite(number, hit, quote)
         marker = self._write(f"[{number}]")

@@ -10,7 +10,6 @@ from domain.conversation import AnswerEvent, Citation, EventKind
 from domain.errors import Unavailable
 from domain.ids import AnswerId
 from domain.live import LiveAnswer
-from domain.ports import Clock
 from domain.stores import Stores, UnitOfWork
 
 LEASE = timedelta(seconds=15)
@@ -27,13 +26,10 @@ class EventLog:
     shown to a reader before it is committed: what was seen is never lost.
     """
 
-    def __init__(
-        self, answer_id: AnswerId, live: LiveAnswer, uow: UnitOfWork, clock: Clock
-    ) -> None:
+    def __init__(self, answer_id: AnswerId, live: LiveAnswer, uow: UnitOfWork) -> None:
         self._answer_id = answer_id
         self._live = live
         self._uow = uow
-        self._clock = clock
         self._next_id = 1
         self._tried_id = 0
         self._pending: list[AnswerEvent] = []

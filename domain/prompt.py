@@ -27,10 +27,9 @@ Passages:
 {passages}"""
 
 _GENERAL = """\
-You answer from general knowledge: the person has selected none of their documents. Begin by \
-saying in one sentence that this answer is general knowledge and does not come from their sources. \
-Write no markers and no bracketed numbers. Write in the language of the question, briefly and \
-plainly, as Markdown."""
+You answer from general knowledge: the person has selected none of their documents, and is told so \
+above your answer. Write no markers and no bracketed numbers. Write in the language of the \
+question, briefly and plainly, as Markdown."""
 
 # Bounded, so that a source made of these characters costs linear time.
 _TAG = re.compile(r"[<＜﹤](?=\W{0,8}" + r"\W{0,8}".join("passage") + ")", re.IGNORECASE)

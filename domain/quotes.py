@@ -13,10 +13,15 @@ _NUMBER_WEIGHT, _NAME_WEIGHT = 3.0, 1.5
 _SHORTEST_VERBATIM = 8
 """Letters and digits below which a claim that stands in the passage proves nothing."""
 _LONGEST_CLAIM = 1_000
+_FEWEST_WORDS = 2
+"""Words between two markers below which they share a claim."""
+_AROUND = 0.2
+"""What a word of the sentence counts that stands before the marker before."""
 
 _MARKERS_AT_END = re.compile(r"(?:\s*\[\d+\])+\s*\Z")
 _MARKER = re.compile(r"\s*\[\d+\]")
 _LINE_LEAD = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)]|#{1,6})\s+)*")
+_WORD = re.compile(r"\w+")
 _MARKUP = re.compile(r"\*\*|__|`")
 _GERMAN = re.compile(r"\b(?:der|die|das|und|ist|nicht|eine?)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<=\S )[^\W\d_a-zß-öø-ÿ][^\W_]+(?:[-‐][^\W_]+)*")
@@ -32,11 +37,25 @@ class Quote:
     text: str
 
 
-def claim_before(answer_text: str, position: int) -> str:
-    """The sentence of an answer that a marker at `position` closes, without markers.
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a marker vouches for.
 
-    A marker may stand before or behind the full stop; adjacent markers share the claim; an item
-    of a list, a line and a cell of a table are claims of their own.
+    Args:
+        text: the words between the marker before it in the sentence and itself.
+        sentence: the whole sentence up to the marker, without markers.
+    """
+
+    text: str
+    sentence: str
+
+
+def claim_before(answer_text: str, position: int) -> Claim:
+    """The claim of an answer that a marker at `position` closes.
+
+    A marker may stand before or behind the full stop; adjacent markers share the claim; of two
+    markers in one sentence the second vouches for what follows the first; an item of a list, a
+    line and a cell of a table are claims of their own.
 
     Args:
         answer_text: the answer up to the marker, at least.
@@ -47,17 +66,22 @@ def claim_before(answer_text: str, position: int) -> str:
     line = text[text.rfind("\n") + 1 :]
     if line.lstrip().startswith("|"):
         line = line.rstrip(" |").rpartition("|")[2]
-    line = _MARKUP.sub("", _MARKER.sub("", _LINE_LEAD.sub("", line, count=1)))
+    line = _MARKUP.sub("", _LINE_LEAD.sub("", line, count=1))
+    behind = line[max((found.end() for found in _MARKER.finditer(line)), default=0) :]
+    line = _MARKER.sub("", line)
     spans = sentences.split(line, "de" if _GERMAN.search(line) else "en")
-    return line[slice(*spans[-1])] if spans else ""
+    sentence = line[slice(*spans[-1])] if spans else ""
+    alone = len(_WORD.findall(behind)) >= _FEWEST_WORDS and len(behind) < len(sentence)
+    return Claim(behind.strip(" ,;:–—-") if alone else sentence, sentence)
 
 
-def choose(claim: str, chunk_text: str, *, offset: int, language: str) -> Quote:
+def choose(claim: Claim, chunk_text: str, *, offset: int, language: str) -> Quote:
     """The sentence of a chunk that bears `claim`, verbatim.
 
     The sentences that contain the claim word for word; else the one that shares most with it,
     numbers and names counting more; else, where it shares nothing (another language), the first
     whole one. The earlier wins a tie, and a whole sentence wins over one that the window cuts.
+    The rest of the claim's sentence counts a little, for it may name what the claim is about.
 
     Args:
         claim: what the answer says, in any language.
@@ -91,9 +115,9 @@ class _Prepared:
     places: tuple[int, ...]
     """Where each code point of `folded` stands in the chunk."""
 
-    def verbatim(self, claim: str) -> tuple[int, int] | None:
+    def verbatim(self, claim: Claim) -> tuple[int, int] | None:
         """From the first to the last sentence that the claim covers, where it stands there."""
-        wanted, _ = _fold(claim)
+        wanted, _ = _fold(claim.text)
         at = self.folded.find(wanted) if len(wanted) >= _SHORTEST_VERBATIM else -1
         if at < 0:
             return None
@@ -101,9 +125,11 @@ class _Prepared:
         covered = [s for s in self.sentences if s.start <= last and s.end > first]
         return covered[0].start, covered[-1].end
 
-    def best(self, claim: str) -> tuple[int, int]:
+    def best(self, claim: Claim) -> tuple[int, int]:
         """The sentence that shares most with the claim."""
-        wanted = self._weights(claim)
+        around = self._weights(claim.sentence)
+        wanted = {term: weight * _AROUND for term, weight in around.items()}
+        wanted |= self._weights(claim.text)
         ranked = max(self.sentences, key=lambda s: (self._score(s, wanted), s.whole, -s.start))
         return ranked.start, ranked.end
 

@@ -1,4 +1,4 @@
-"""Fixed sentences of answers that no model writes, in German and English."""
+"""Fixed sentences of answers, in German and English: what no model is trusted to say."""
 
 _TEXTS = {
     "not_in_the_sources": {
@@ -13,6 +13,10 @@ _TEXTS = {
     "nothing_selected": {
         "de": "Keine der ausgewählten Quellen steht in diesem Notizbuch bereit. Wähle andere aus.",
         "en": "None of the selected sources is ready in this notebook. Select others.",
+    },
+    "general_knowledge": {
+        "de": "Allgemeinwissen eines Sprachmodells, nicht aus deinen Quellen:",
+        "en": "General knowledge of a language model, not from your sources:",
     },
     "general_needs_a_model": {
         "de": "Ohne ausgewählte Quellen antwortet ein Sprachmodell aus Allgemeinwissen, und hier"
@@ -36,6 +40,11 @@ def notebook_is_empty(language: str) -> str:
 def nothing_selected(language: str) -> str:
     """Nothing remains of the selection."""
     return _text("nothing_selected", language)
+
+
+def general_knowledge(language: str) -> str:
+    """What follows comes from no source."""
+    return _text("general_knowledge", language)
 
 
 def general_needs_a_model(language: str) -> str:

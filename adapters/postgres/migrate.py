@@ -3,8 +3,10 @@
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, create_engine
+from sqlalchemy.exc import OperationalError
 
 from adapters.postgres.connection import driver_url
+from domain.errors import Unavailable
 
 
 def upgrade(database_url: str) -> None:
@@ -12,6 +14,9 @@ def upgrade(database_url: str) -> None:
 
     Args:
         database_url: a plain `postgresql://` URL.
+
+    Raises:
+        Unavailable: the database cannot be reached, or refuses; the message says what it said.
     """
     config = Config()
     config.set_main_option("script_location", "migrations:")
@@ -25,5 +30,8 @@ def upgrade(database_url: str) -> None:
     try:
         with engine.connect() as connection:
             run(connection)
+    except OperationalError as error:
+        said = str(error.orig).strip().splitlines()[0]
+        raise Unavailable(f"The database cannot be used: {said}") from error
     finally:
         engine.dispose()

@@ -100,7 +100,7 @@ class AnswerQuestion:
             answer=answer,
             payer=Payer(answer.user_id, notebook_id=answer.notebook_id, answer_id=answer.id),
             live=live,
-            log=EventLog(answer.id, live, self.uow, self.clock),
+            log=EventLog(answer.id, live, self.uow),
             language=detect_question(answer.question),
             writer=AnswerWriter([]),
         )
@@ -267,6 +267,8 @@ class AnswerQuestion:
                     if event.finish_reason == "length":
                         raise AnswerTooLong(f"The answer reached {most:,} tokens and breaks off.")
                 else:
+                    if not run.received and run.answer.mode is AnswerMode.GENERAL:
+                        run.show(run.writer.feed(refusals.general_knowledge(run.language) + "\n\n"))
                     run.received += len(event.text.encode(errors="replace"))
                     run.show(run.writer.feed(event.text))
                     await run.log.first_shown()

@@ -16,6 +16,7 @@ from sqlalchemy.engine import make_url
 
 from adapters.postgres.connection import driver_url
 from adapters.postgres.migrate import upgrade
+from domain.errors import Unavailable
 
 
 @pytest.fixture
@@ -123,3 +124,8 @@ def test_what_is_stored_survives_a_step_down_and_up(empty_url: str) -> None:
     upgrade(empty_url)
     with psycopg.connect(empty_url) as connection:
         assert connection.execute("select email from users").fetchall() == [("a@example.org",)]
+
+
+def test_a_database_that_cannot_be_reached_is_named_in_one_line() -> None:
+    with pytest.raises(Unavailable, match="The database cannot be used: "):
+        upgrade("postgresql://u:p@127.0.0.1:1/x")

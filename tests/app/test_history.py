@@ -18,7 +18,7 @@ async def test_a_model_reads_earlier_answers_without_their_markers(beleg: Beleg)
     assert first.json()["text"] == "It is red [1]."
 
     # Its number would name another passage now, so a model must never see it.
-    beleg.provider.fail(Fault.UNAUTHORIZED, kind="chat", containing="It is red [1].")
+    beleg.provider.fail(Fault.NO_KEY, kind="chat", containing="It is red [1].")
     second = await client.post(ask, json={"question": "Is the bridge old?"})
     beleg.provider.reset()
     assert second.json()["status"] == "complete"

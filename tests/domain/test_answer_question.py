@@ -19,12 +19,15 @@ from domain.live import LiveAnswer
 from domain.metering import MeteredEmbedder
 from domain.ports import ChatDelta, ChatEnd
 from domain.prices import PriceList
+from domain.refusals import general_knowledge
 from domain.retrieval import RetrievalSettings
 from domain.stores import Stores, UnitOfWork
 from domain.usage import CallStatus, Price, TokenUsage
 from domain.usecases.answer_question import AnswerQuestion, AnswerSettings
 
 USED = TokenUsage(100, 20)
+SAID = general_knowledge("en") + "\n\n"
+"""What stands above every answer from general knowledge."""
 PRICES = PriceList({"m": Price(Decimal(1), Decimal(2))})
 
 
@@ -91,6 +94,8 @@ class Model:
     """Says its script: texts, an end, errors; an `Event` is waited for."""
 
     steps: list[Any]
+    waiting: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once it waits for an event, with everything before it shown."""
     model = "m"
     closed = False
 
@@ -102,6 +107,7 @@ class Model:
             while self.steps:
                 step = self.steps.pop(0)
                 if isinstance(step, asyncio.Event):
+                    self.waiting.set()
                     await step.wait()
                 elif isinstance(step, BelegError):
                     raise step
@@ -163,7 +169,7 @@ async def test_what_is_stored_is_what_was_shown_and_its_bill_is_the_reported_one
     database = Database()
     answer = await run(database, Model(["A bri", "dge [7] ", "spans.", ChatEnd("stop", USED)]))
     assert answer.status is AnswerStatus.COMPLETE
-    assert answer.text == shown(database) == "A bridge spans."
+    assert answer.text == shown(database) == SAID + "A bridge spans."
     assert database.events[-1].kind is EventKind.DONE
     assert database.bills == [(CallStatus.SERVED, 100, 20)]
 
@@ -174,7 +180,7 @@ async def test_an_answer_at_the_models_limit_is_kept_and_billed_but_not_whole() 
     assert answer.status is AnswerStatus.FAILED
     assert answer.error is not None
     assert answer.error.code == "answer_too_long"
-    assert answer.text == shown(database) == "A bridge"
+    assert answer.text == shown(database) == SAID + "A bridge"
     assert database.bills == [(CallStatus.SERVED, 100, 4096)]
 
 
@@ -182,14 +188,14 @@ async def test_a_model_is_asked_again_only_while_nothing_has_arrived() -> None:
     database = Database()
     refused = ModelUnavailable("busy", retry_after_s=0)
     answer = await run(database, Model([refused, "A bridge.", ChatEnd("stop", USED)]))
-    assert answer.text == "A bridge."
+    assert answer.text == SAID + "A bridge."
     assert database.bills == [(CallStatus.FAILED, 0, 0), (CallStatus.SERVED, 100, 20)]
 
     database = Database()
     cut = ModelCut("gone", usage=TokenUsage(100, 2, estimated=True))
     answer = await run(database, Model(["A bri", cut, "never said"]))
     assert answer.status is AnswerStatus.FAILED
-    assert answer.text == shown(database) == "A bri"
+    assert answer.text == shown(database) == SAID + "A bri"
     assert database.bills == [(CallStatus.CUT, 100, 2)]
 
 
@@ -197,13 +203,13 @@ async def test_a_stop_closes_the_call_keeps_the_text_and_bills_an_estimate() -> 
     database, live = Database(), LiveAnswer()
     model = Model(["A bridge", asyncio.Event()])
     running = asyncio.create_task(run(database, model, live))
-    while not database.events:
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(10):
+        await model.waiting.wait()
     live.stop.set()
     answer = await running
     assert model.closed
     assert answer.status is AnswerStatus.STOPPED
-    assert answer.text == shown(database) == "A bridge"
+    assert answer.text == shown(database) == SAID + "A bridge"
     [(status, sent, wrote)] = database.bills
     assert (status, wrote) == (CallStatus.CUT, 2)
     assert sent > 0
@@ -214,7 +220,7 @@ async def test_text_that_no_column_takes_is_left_out_and_cut_pairs_are_joined() 
     deltas = ["A\0 bri\ud83d", "\ude42dge", "\udc00 spans\ud83d", ChatEnd("stop", USED)]
     answer = await run(database, Model(deltas))
     assert answer.status is AnswerStatus.COMPLETE
-    assert answer.text == shown(database) == "A bri\U0001f642dge spans"
+    assert answer.text == shown(database) == SAID + "A bri\U0001f642dge spans"
 
 
 async def test_a_run_whose_events_cannot_be_kept_ends_instead_of_paying_on() -> None:
@@ -225,14 +231,14 @@ async def test_a_run_whose_events_cannot_be_kept_ends_instead_of_paying_on() -> 
     assert model.closed
     assert database.finished is not None
     assert database.finished.status is AnswerStatus.FAILED
-    assert database.finished.text == shown(database) == "A bridge"
+    assert database.finished.text == shown(database) == SAID + "A bridge"
     assert database.bills[0][0] is CallStatus.CUT
 
 
 async def test_a_database_that_is_away_for_a_moment_costs_nothing() -> None:
     database = Database(broken=Unavailable())
     answer = await run(database, Model(["A bridge", " spans.", ChatEnd("stop", USED)]))
-    assert answer.text == shown(database) == "A bridge spans."
+    assert answer.text == shown(database) == SAID + "A bridge spans."
     assert [event.id for event in database.events] == list(range(1, len(database.events) + 1))
 
 

@@ -108,7 +108,7 @@ def test_half_a_marker_is_held_back_and_cut_at_the_end() -> None:
 def test_quoted_sentences_carry_their_markers() -> None:
     writer = AnswerWriter(hits(RIVER, BRIDGE))
     pieces = writer.quote(2, 17, 46) + writer.quote(1, 0, 18) + writer.quote(2, 47, 57)
-    expected = "The bridge was built in 1932. [1] The river is long. [2] It is red. [1]"
+    expected = "The bridge was built in 1932. [1]\n\nThe river is long. [2]\n\nIt is red. [1]"
     assert joined(pieces) == writer.text == expected
     assert [piece.marker for piece in pieces if isinstance(piece, Citation)] == [1, 2]
     first = writer.citations[0].mentions[0]

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import cast
 
 import pytest
@@ -53,16 +53,8 @@ class Rows:
         return "".join(e.data["text"] for e in kept if e.kind is EventKind.DELTA)
 
 
-class Noon:
-    def now(self) -> datetime:
-        return datetime(2026, 11, 29, 12, tzinfo=UTC)
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-
-
 def log_of(rows: Rows, live: LiveAnswer) -> EventLog:
-    return EventLog(AnswerId(new_id()), live, cast("UnitOfWork", rows.uow), Noon())
+    return EventLog(AnswerId(new_id()), live, cast("UnitOfWork", rows.uow))
 
 
 async def ended(log: EventLog, rows: Rows, running: asyncio.Task[None]) -> bool:

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,16 +84,14 @@ class Product:
         """A web process that is ready, and its address."""
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port, descriptor = listener.getsockname()[1], listener.fileno()
-            process = self._start(
-                *("web", "--fd", str(descriptor)), pass_fds=(descriptor,), **environment
-            )
+            process = self._start(["web", "--fd", str(descriptor)], environment, descriptor)
         address = f"http://127.0.0.1:{port}"
         _until(lambda: _is_ready(address), process)
         return process, address
 
     def worker(self, **environment: str) -> subprocess.Popen[bytes]:
         """A worker of the ingest queue."""
-        return self._start("worker", "--queue", "ingest", **environment)
+        return self._start(["worker", "--queue", "ingest"], environment)
 
     def log(self) -> str:
         """What all of them wrote."""
@@ -106,7 +104,7 @@ class Product:
             child.wait()
 
     def _start(
-        self, *arguments: str, pass_fds: tuple[int, ...] = (), **environment: str
+        self, arguments: Sequence[str], environment: Mapping[str, str], *descriptors: int
     ) -> subprocess.Popen[bytes]:
         with (self.data / "log").open("ab") as log:
             process = subprocess.Popen(
@@ -121,7 +119,7 @@ class Product:
                 },
                 stdout=log,
                 stderr=log,
-                pass_fds=pass_fds,
+                pass_fds=descriptors,
             )
         self.children.append(process)
         return process

@@ -1,12 +1,17 @@
 """Sources: what a person puts in, its kinds, and how far reading it has come."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from domain.chunking import UNSPACED
 from domain.errors import Problem, Rejected
 from domain.ids import SourceId, UserId, VersionId
 from domain.passage import Passage
+
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
+_UNSPACED_PER_WORD = 2
 
 
 class SourceKind(StrEnum):
@@ -86,8 +91,18 @@ class Reading:
 
     @property
     def words(self) -> int:
-        """Words of all passages, as split at white space."""
-        return sum(len(passage.text.split()) for passage in self.passages)
+        """Words of all passages, split at white space.
+
+        Where a script puts none between words (Han, kana, Thai ...), two characters are a word.
+        """
+        return sum(_words(passage.text) for passage in self.passages)
+
+
+def _words(text: str) -> int:
+    if text.isascii():
+        return len(text.split())
+    spaced = _UNSPACED.sub("", text)
+    return len(spaced.split()) + -(-(len(text) - len(spaced)) // _UNSPACED_PER_WORD)
 
 
 @dataclass(frozen=True, slots=True)

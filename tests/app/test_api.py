@@ -174,9 +174,12 @@ async def test_an_empty_text_is_refused(beleg: Beleg, text: str) -> None:
     problem(await client.post(path, json=body), 400, "invalid_request")
 
 
-async def test_too_many_words_fail_visibly_before_anything_is_spent(beleg: Beleg) -> None:
+@pytest.mark.parametrize("text", ["word " * 200_001, "橋は赤い。" * 100_001])
+async def test_too_many_words_fail_visibly_before_anything_is_spent(
+    beleg: Beleg, text: str
+) -> None:
     client = await beleg.user()
-    source = await beleg.text(client, await beleg.notebook(client), "word " * 200_001)
+    source = await beleg.text(client, await beleg.notebook(client), text)
     body = (await client.get(f"/sources/{source}")).json()
     assert (body["status"], body["error_code"]) == ("failed", "too_large")
     assert "200,000" in body["error"]

@@ -40,7 +40,7 @@ Key = Annotated[
 MOST_PAGES = 1_000_000
 PageNumber = Annotated[int | None, QueryParameter(ge=1, le=MOST_PAGES, description="from 1")]
 MOST_CODE_POINTS = 2**31 - 1
-Offset = Annotated[int, QueryParameter(ge=0, le=MOST_CODE_POINTS, description="code points")]
+Offset = Annotated[int | None, QueryParameter(ge=0, le=MOST_CODE_POINTS, description="code points")]
 T = TypeVar("T")
 _NOTHING = SourceId(UUID(int=0))
 TAKES_FILES = {"takes_files": True}
@@ -101,15 +101,19 @@ def json_body(body: bytes, kind: type[T]) -> T:
 def require_json(request: AnyRequest) -> None:
     """Refuse bodies that are not JSON, before anything reads them.
 
-    Forms of other sites cannot send that type: it keeps them out where no cookie is checked.
+    Pages of other sites cannot send that type, nor an Authorization header: one of both keeps
+    them out where no cookie is checked.
 
     Raises:
-        UnsupportedType: the Content-Type names something else, or nothing.
+        UnsupportedType: the Content-Type names something else, or nothing where no Authorization
+            vouches for the body.
     """
     headers = request.headers
     has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     media_type = request.content_type[0]
     if request.method not in {"POST", "PATCH"} or not has_body or media_type == "application/json":
+        return
+    if not media_type and "authorization" in headers:
         return
     takes_files = "takes_files" in request.route_handler.opt
     if not takes_files or media_type != "multipart/form-data":

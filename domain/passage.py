@@ -36,6 +36,15 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunkPlace:
+    """The code points [start, end) of a page's text; `page` is None where the kind has none."""
+
+    page: int | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """A window of a passage: `passage.text[start:end] == text`, always.
 

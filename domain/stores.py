@@ -28,7 +28,7 @@ from domain.ids import (
 from domain.jobs import JobKind
 from domain.ledger import CallTotal, Intent, Settlement, UsageGroup, UsageRow
 from domain.notebook import Document, Notebook
-from domain.passage import Chunk, Passage
+from domain.passage import Chunk, ChunkPlace, Passage
 from domain.ports import Vectors
 from domain.retrieval import Hit, RetrievalSettings, Scope
 from domain.source import Progress, Reading, Source
@@ -232,6 +232,10 @@ class Sources(Protocol):
         ...
 
     async def passage(self, version_id: VersionId, ordinal: int) -> Passage | None: ...
+
+    async def chunk_place(self, source_id: SourceId, chunk_id: ChunkId) -> ChunkPlace | None:
+        """Where a chunk stands; None where no version of that source has it."""
+        ...
 
     async def delete(self, source_id: SourceId) -> None:
         """Remove its rows, and blank what answers kept of its text."""

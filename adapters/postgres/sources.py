@@ -10,9 +10,9 @@ from adapters.postgres.answers import PostgresAnswers
 from adapters.postgres.rows import Store, page_of
 from domain.channels import SOURCE_CHANGED
 from domain.errors import Problem
-from domain.ids import NotebookId, SourceId, UserId, VersionId
+from domain.ids import ChunkId, NotebookId, SourceId, UserId, VersionId
 from domain.jobs import INGEST_SOURCE
-from domain.passage import Passage
+from domain.passage import ChunkPlace, Passage
 from domain.source import (
     CaptureMode,
     Progress,
@@ -235,6 +235,16 @@ class PostgresSources(Store):
             ordinal=ordinal,
         )
         return _passage(row) if row else None
+
+    async def chunk_place(self, source_id: SourceId, chunk_id: ChunkId) -> ChunkPlace | None:
+        row = await self._one(
+            "select c.page, c.start_at, c.end_at from chunks c"
+            " join source_versions v on v.id = c.version_id"
+            " where c.id = :chunk_id and v.source_id = :source_id",
+            chunk_id=chunk_id,
+            source_id=source_id,
+        )
+        return ChunkPlace(row.page, row.start_at, row.end_at) if row else None
 
     async def delete(self, source_id: SourceId) -> None:
         await self._tell(source_id)

@@ -31,7 +31,7 @@ from app.structs.lists import ListBody
 from app.structs.sources import BoxOut, PassageOut, SourceIn, SourceOut
 from domain.account import User
 from domain.errors import NotFound, Rejected, TooLarge, UnsupportedType
-from domain.ids import NotebookId, SourceId
+from domain.ids import ChunkId, NotebookId, SourceId
 from domain.source import Source, SourceKind, capture_mode
 from domain.stores import Page
 
@@ -108,7 +108,10 @@ async def _add_json(
     if sum(part is not None for part in (body.url, body.source_id, body.text)) != 1:
         raise Rejected("Send one of: title and text, source_id, or a multipart file.")
     if body.url is not None:
-        raise UnsupportedType("Web pages cannot be read yet. Save the page and upload the file.")
+        raise UnsupportedType(
+            "Web pages cannot be read yet. Paste the page's text, or print the page to a PDF file"
+            " and add that."
+        )
     if body.source_id is not None:
         source_id = SourceId(path_id(body.source_id))
         return await services.add_source.link(user, notebook_id, source_id, idempotency_key=key)
@@ -174,9 +177,12 @@ async def remove(source_id: PathText, services: Wired, user: Caller) -> None:
 
 
 @post("/sources/{source_id:str}/retry", status_code=202)
-async def retry(source_id: PathText, services: Wired, user: Caller) -> SourceOut:
+async def retry(
+    source_id: PathText, services: Wired, user: Caller, idempotency_key: Key = None
+) -> SourceOut:
     """Read a failed source again."""
-    return SourceOut.of(await services.sources.retry(user, SourceId(path_id(source_id))))
+    where = SourceId(path_id(source_id))
+    return SourceOut.of(await services.sources.retry(user, where, idempotency_key=idempotency_key))
 
 
 @get("/sources/{source_id:str}/original")
@@ -223,15 +229,21 @@ async def page_image(
 async def highlights(
     source_id: PathText,
     page: FromPath[int],
-    start: Offset,
-    end: Offset,
     services: Wired,
     user: Caller,
+    start: Offset = None,
+    end: Offset = None,
+    chunk_id: Annotated[str | None, QueryParameter(description="without start and end")] = None,
 ) -> list[BoxOut]:
-    """Where the code points [start, end) of a page's text stand on its image."""
-    boxes = await services.sources.highlights(
-        user, SourceId(path_id(source_id)), _page(page), start, end
-    )
+    """Where the code points [start, end) of a page's text, or a chunk, stand on its image."""
+    where, number = SourceId(path_id(source_id)), _page(page)
+    if start is not None and end is not None:
+        boxes = await services.sources.highlights(user, where, number, start, end)
+    elif start is None and end is None and chunk_id is not None:
+        chunk = ChunkId(path_id(chunk_id))
+        boxes = await services.sources.chunk_highlights(user, where, number, chunk)
+    else:
+        raise Rejected("Send start and end, or chunk_id.")
     return [BoxOut(box.left, box.top, box.width, box.height) for box in boxes]
 
 

@@ -1,11 +1,12 @@
 """List, read, retry, unlink and delete sources."""
 
+import hashlib
 from dataclasses import dataclass
 from uuid import UUID
 
 from domain.account import User
 from domain.errors import Conflict, NotFound
-from domain.ids import NotebookId, SourceId
+from domain.ids import ChunkId, NotebookId, SourceId
 from domain.jobs import INGEST_SOURCE
 from domain.passage import Passage
 from domain.ports import BlobStore, Box, Reader
@@ -62,18 +63,27 @@ class ManageSources:
             if not await tx.sources.needs_blob(source.owner_id, source.sha256):
                 await self.blobs.delete(source.blob_key)
 
-    async def retry(self, user: User, source_id: SourceId) -> Source:
+    async def retry(
+        self, user: User, source_id: SourceId, *, idempotency_key: str | None = None
+    ) -> Source:
         """Read a failed source again; what was paid for is not paid for again.
 
+        A request that comes again with its key gets the source as it is now.
+
         Raises:
-            Conflict: it has not failed.
+            Conflict: it has not failed, or the key was used for something else.
         """
+        request = hashlib.sha256(repr(("retry", source_id)).encode()).digest()
         async with self.uow() as tx:
             await self._own(tx, user, source_id)
+            if idempotency_key and await tx.idempotency.recall(user.id, idempotency_key, request):
+                return await self._own(tx, user, source_id)
             attempt = await tx.sources.requeue(source_id)
             if attempt is None:
                 raise Conflict("Only a source that failed can be read again.")
             await tx.jobs.enqueue(INGEST_SOURCE, f"{source_id}:{attempt}", source_id=str(source_id))
+            if idempotency_key:
+                await tx.idempotency.remember(user.id, idempotency_key, request, str(source_id))
             return await self._own(tx, user, source_id)
 
     async def original(self, user: User, source_id: SourceId) -> tuple[Source, bytes]:
@@ -104,6 +114,21 @@ class ManageSources:
         """Where a quote stands on a page of a PDF."""
         content = await self._pdf(user, source_id)
         return await self.reader.highlights(content, page, start, end)
+
+    async def chunk_highlights(
+        self, user: User, source_id: SourceId, page: int, chunk_id: ChunkId
+    ) -> list[Box]:
+        """Where a chunk, of whichever version of the source, stands on a page of a PDF.
+
+        Raises:
+            NotFound: the source has no such chunk on that page.
+        """
+        async with self.uow() as tx:
+            await self._own(tx, user, source_id)
+            place = await tx.sources.chunk_place(source_id, chunk_id)
+        if place is None or place.page != page:
+            raise NotFound("This source has no such chunk on that page.")
+        return await self.highlights(user, source_id, page, place.start, place.end)
 
     async def _pdf(self, user: User, source_id: SourceId) -> bytes:
         source = await self.get(user, source_id)

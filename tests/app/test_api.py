@@ -9,6 +9,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from tests.adapters.small_pdf import line, pdf
 from tests.app.conftest import Beleg, Start, problem
 from tests.provider import Fault
 
@@ -332,6 +333,47 @@ async def test_pages_are_drawn_and_quotes_found_on_them(beleg: Beleg, shared_dat
     problem(
         await client.get(f"/sources/{source}/pages/1/highlights?start=1"),
         *(400, "invalid_request"),
+    )
+
+
+async def test_a_chunk_is_found_on_its_page_by_its_id(beleg: Beleg) -> None:
+    client = await beleg.user()
+    notebook = await beleg.notebook(client)
+    content = pdf([line("The tower is white."), line("The bridge is red.", y=300)])
+    files = {"file": ("a.pdf", content)}
+    added = await client.post(f"/notebooks/{notebook}/sources", files=files)
+    source = added.json()["id"]
+    await beleg.read(source)
+    text = await beleg.text(client, notebook, TEXT)
+    body = {"query": "Which colour has the bridge?"}
+    hits = (await client.post(f"/notebooks/{notebook}/search", json=body)).json()["results"]
+    [second] = [hit for hit in hits if hit["page"] == 2]
+    [other] = [hit for hit in hits if hit["source_id"] == text]
+    path = f"/sources/{source}/pages/2/highlights"
+    ends = {"start": second["start"], "end": second["end"]}
+    boxes = (await client.get(path, params={"chunk_id": second["chunk_id"]})).json()
+    assert len(boxes) == 1
+    assert boxes == (await client.get(path, params=ends)).json()
+    both = await client.get(path, params={"chunk_id": str(uuid4()), "start": 0, "end": 3})
+    assert both.json()[0]["width"] < boxes[0]["width"]
+    for chunk in (other["chunk_id"], str(uuid4()), "x"):
+        problem(await client.get(path, params={"chunk_id": chunk}), 404, "not_found")
+    here = {"chunk_id": second["chunk_id"]}
+    problem(await client.get(path.replace("/2/", "/1/"), params=here), 404, "not_found")
+    stranger = await beleg.user()
+    problem(await stranger.get(path, params=here), 404, "not_found")
+    for params in ({}, {"start": 1}, {**here, "end": 1}):
+        problem(await client.get(path, params=params), 400, "invalid_request")
+
+
+async def test_a_web_page_is_refused_with_what_works_instead(beleg: Beleg) -> None:
+    client = await beleg.user()
+    path = f"/notebooks/{await beleg.notebook(client)}/sources"
+    refused = await client.post(path, json={"url": "https://example.org"})
+    told = problem(refused, 415, "unsupported_type")
+    assert told["detail"] == (
+        "Web pages cannot be read yet. Paste the page's text, or print the page to a PDF file"
+        " and add that."
     )
 
 

@@ -71,6 +71,27 @@ async def test_a_repeated_source_gives_the_first_answer_again(beleg: Beleg) -> N
     assert await blobs.keys(user) == []
 
 
+async def test_a_repeated_retry_gives_the_source_again(beleg: Beleg) -> None:
+    client = await beleg.user()
+    notebook = await beleg.notebook(client)
+    failed = await beleg.text(client, notebook, "word " * 200_001)
+    other = await beleg.text(client, notebook, "more " * 200_001)
+    retries = await asyncio.gather(
+        *(client.post(f"/sources/{failed}/retry", headers=KEY) for _ in range(3))
+    )
+    for response in retries:
+        assert (response.status_code, response.json()["status"]) == (202, "queued")
+    await beleg.read(failed)
+    again = await client.post(f"/sources/{failed}/retry", headers=KEY)
+    assert (again.status_code, again.json()["status"]) == (202, "failed")
+    problem(await client.post(f"/sources/{other}/retry", headers=KEY), 409, "conflict")
+    ready = await beleg.text(client, notebook, TEXT)
+    fresh = {"Idempotency-Key": "k-2"}
+    for _ in range(2):
+        response = await client.post(f"/sources/{ready}/retry", headers=fresh)
+        problem(response, 409, "conflict")
+
+
 async def test_a_repeated_link_is_harmless_and_its_key_is_bound(beleg: Beleg) -> None:
     client = await beleg.user()
     first, second = await beleg.notebook(client), await beleg.notebook(client)

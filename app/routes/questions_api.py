@@ -89,13 +89,26 @@ async def read(answer_id: PathText, services: Wired, user: Caller) -> AnswerOut:
     return await _answer_out(services, user, AnswerId(path_id(answer_id)))
 
 
-@get("/answers/{answer_id:str}/events")
+@get(
+    "/answers/{answer_id:str}/events",
+    responses={
+        200: ResponseSpec(
+            str, generate_examples=False, media_type="text/event-stream", description="Its events"
+        ),
+        204: ResponseSpec(None, description="It has ended, and nothing is left to send"),
+    },
+)
 async def events(
     answer_id: PathText, services: Wired, user: Caller, last_event_id: LastEventId = None
-) -> Stream:
-    """The answer as it is written, from the event after `Last-Event-ID`."""
+) -> Stream | Response[None]:
+    """The answer as it is written, from the event after `Last-Event-ID`.
+
+    204 where that was the last one: an EventSource then stops coming back.
+    """
     answer = await services.answers.get(user, AnswerId(path_id(answer_id)))
     after = sse.last_event_id(last_event_id)
+    if await services.answers.is_over(answer, after):
+        return Response(None, status_code=204)
     return sse.stream(_events(services, user, answer.id, after))
 
 

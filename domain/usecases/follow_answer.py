@@ -73,6 +73,13 @@ class FollowAnswer:
         async with self.uow() as tx:
             await tx.answers.request_stop(answer_id)
 
+    async def is_over(self, answer: Answer, after: int) -> bool:
+        """True where no event with a greater id is there, or will come."""
+        if answer.status is AnswerStatus.STREAMING:
+            return False
+        async with self.uow() as tx:
+            return not await tx.answers.events(answer.id, after)
+
     async def events(self, answer_id: AnswerId, after: int) -> AsyncIterator[AnswerEvent | None]:
         """Events with a greater id, until the last; None now and then where none comes.
 

@@ -465,6 +465,11 @@ async def test_a_question_says_where_to_follow_its_answer(beleg: Beleg) -> None:
         f"http://beleg.test{body['events']}", headers={"Last-Event-ID": events[-2]["id"]}
     )
     assert _events(rest.text) == events[-1:]
+    for seen in (events[-1]["id"], "999999999"):
+        over = await client.get(
+            f"http://beleg.test{body['events']}", headers={"Last-Event-ID": seen}
+        )
+        assert (over.status_code, over.content) == (204, b"")
     stopped = await client.post(f"/answers/{body['answer_id']}/stop")
     assert (stopped.status_code, stopped.json()["status"]) == (202, "complete")
 

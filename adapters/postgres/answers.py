@@ -260,7 +260,8 @@ class PostgresAnswers(Store):
             id=source_id,
         )
         await self._run(
-            "update answer_events e set data = jsonb_set(e.data, '{mentions}',"
+            "update answer_events e set data = jsonb_set("
+            "e.data || '{\"removed\": true}', '{mentions}',"
             ' (select jsonb_agg(m || \'{"quote": ""}\')'
             " from jsonb_array_elements(e.data -> 'mentions') m))"
             " from answer_passages p where p.source_id = :id and e.answer_id = p.answer_id"

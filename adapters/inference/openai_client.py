@@ -16,6 +16,8 @@ _LATER = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_
 _NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 _QUOTED_CHARS = 300
 _NO_KEY = "no-key-is-set"
+_SHORTEST_SECRET = 8
+"""Characters: a shorter key protects nothing, and may stand in any word."""
 
 
 def open_client(base_url: str, api_key: str, *, connect_timeout_s: float = 5.0) -> AsyncOpenAI:
@@ -96,7 +98,10 @@ def _words(error: openai.APIError, client: AsyncOpenAI) -> str:
     """The provider's own words, short and without the key, which some providers echo."""
     body = error.body if isinstance(error.body, dict) else {}
     said = body.get("message") or error.code or error.type or "no reason given."
-    return clean(str(said)).replace(client.api_key, "[key]").strip()[:_QUOTED_CHARS]
+    words = clean(str(said))
+    if len(client.api_key) >= _SHORTEST_SECRET:
+        words = words.replace(client.api_key, "[key]")
+    return words.strip()[:_QUOTED_CHARS]
 
 
 def _host(client: AsyncOpenAI) -> str:

@@ -370,6 +370,12 @@ class TestOpenAIChatModel(ChatModelContract):
         assert "Incorrect API key provided: [key]" in error.message
         assert KEY not in repr(error)
 
+    async def test_a_key_that_is_no_secret_mangles_no_message(self, provider: Provider) -> None:
+        provider.settings.api_key = "another"
+        async with open_client(provider.url, "e") as client:
+            _, error = await failure(OpenAIChatModel(client, "test-chat"))
+        assert "Incorrect API key provided: e." in error.message
+
     async def test_a_model_that_is_gone_is_named(self, client: AsyncOpenAI) -> None:
         _, error = await failure(OpenAIChatModel(client, "last-months-model"))
         assert isinstance(error, ModelRefused)

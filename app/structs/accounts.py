@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from decimal import Decimal
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
@@ -107,11 +108,14 @@ class TokenRow(msgspec.Struct):
         return cls(token.id, token.name, token.created_at)
 
 
+UsdPerMillion = Annotated[str, msgspec.Meta(description="USD per million tokens")]
+
+
 class UnitPrice(msgspec.Struct):
     """USD per million tokens."""
 
-    input: str
-    output: str
+    input: UsdPerMillion
+    output: UsdPerMillion
 
 
 class UsageRowOut(msgspec.Struct):

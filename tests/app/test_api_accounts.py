@@ -237,3 +237,9 @@ async def test_the_page_signs_in_the_person_at_the_machine_alone(start: Start) -
         response = await browser.get("http://beleg.test/", headers=html)
         assert (COOKIE in response.headers.get("set-cookie", "")) is welcome, (peer, host)
         assert response.status_code in ({200} if welcome else {200, 303})
+
+
+async def test_a_unit_price_says_what_unit_it_is_for(beleg: Beleg) -> None:
+    schemas = (await (await beleg.client()).get("/openapi.json")).json()["components"]["schemas"]
+    for part in schemas["UnitPrice"]["properties"].values():
+        assert part["description"] == "USD per million tokens"

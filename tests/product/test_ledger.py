@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 
+from domain.refusals import general_knowledge
 from tests.conftest import until
 from tests.product.stage import Person, Stage, check_books, in_parallel
 from tests.provider import Status
@@ -49,7 +50,8 @@ def test_what_is_refused_spends_nothing(
 
     assert nobody.post(path, json=good).status_code == 401
     assert nobody.post(path, json={"question": 7}).status_code == 401
-    assert nobody.post(path, content=b"{").status_code in {400, 401}
+    json = {"Content-Type": "application/json"}
+    assert nobody.post(path, content=b"{", headers=json).status_code in {400, 401}
     nobody.headers["Authorization"] = "Bearer wrong"
     assert nobody.post(path, json=good).status_code == 401
 
@@ -109,7 +111,7 @@ def test_without_sources_the_model_is_called_once_and_nothing_is_embedded(
     stage.provider.answer("Bridges [1] are old【2】.")
     answer = person.answer_to(notebook, QUESTION, source_ids=[])
     assert (answer["status"], answer["mode"]) == ("complete", "general")
-    assert answer["text"] == "Bridges are old."
+    assert answer["text"] == f"{general_knowledge('en')}\n\nBridges are old."
     assert answer["citations"] == answer["retrieved"] == []
     assert [entry.kind for entry in stage.provider.ledger] == ["chat"]
     check_books(person.usage()[1:], stage.provider.ledger)

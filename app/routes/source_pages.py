@@ -27,6 +27,7 @@ from app.rendering import frame, go_to, is_htmx, page, render
 from app.requests import MOST_CODE_POINTS, MOST_PAGES, Caller, Offset, PathText, Wired, path_id
 from app.services import Services
 from app.source_view import Asked, viewer
+from app.texts import Words
 from domain.account import User
 from domain.channels import SOURCE_CHANGED
 from domain.errors import BelegError, Rejected
@@ -68,7 +69,8 @@ async def add(
     """Add files, or a pasted text; what cannot be added is told beside what was."""
     where = NotebookId(path_id(notebook_id))
     form = await request.form()
-    problems = []
+    problems: list[str] = []
+    t = frame(request, user).words
     for content in form.getall("file", []):
         if isinstance(content, UploadFile) and content.filename:
             try:
@@ -76,7 +78,7 @@ async def add(
                     user, where, cast("BinaryIO", content.file), content.filename
                 )
             except Rejected as error:
-                problems.append(_named(content.filename, error.message))
+                problems.append(_named(content.filename, error, t))
             finally:
                 await content.close()
     text = str(form.get("text", ""))
@@ -88,9 +90,11 @@ async def add(
     return await _list(request, services, user, where, problems)
 
 
-def _named(name: str, message: str) -> str:
-    """What went wrong with a file, among several."""
-    return message if name in message else f"{name}: {message}"
+def _named(name: str, error: Rejected, t: Words) -> str:
+    """What went wrong with a file, among several; a translation keeps the detail beside it."""
+    said = t.problem(error.problem)
+    told = error.message if said == error.message else f"{said} ({error.message})"
+    return told if name in told else f"{name}: {told}"
 
 
 @post("/notebooks/{notebook_id:str}/sources/{source_id:str}/remove", status_code=200)

@@ -64,10 +64,12 @@ if (log) {
   log.addEventListener("scroll", () => {
     atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
   });
-  new MutationObserver(() => {
+  const follow = () => {
     if (atEnd) log.scrollTop = log.scrollHeight;
-  }).observe(log, { childList: true, subtree: true });
-  log.scrollTop = log.scrollHeight;
+  };
+  new MutationObserver(follow).observe(log, { childList: true, subtree: true });
+  new ResizeObserver(follow).observe(log);
+  follow();
 }
 
 // The viewer shows the quote, and takes the focus.

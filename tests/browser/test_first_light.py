@@ -64,7 +64,7 @@ def test_a_person_uploads_asks_and_checks_the_evidence(
     done = page.locator(".turn.complete")
     expect(done.locator("strong")).to_have_text("1932")
     expect(done.locator(".prose a.cite")).to_have_count(2)
-    expect(done.locator(".cited li")).to_contain_text("bridge.pdf")
+    expect(done.locator(".cited > ol > li")).to_contain_text("bridge.pdf")
     expect(page.locator("#question")).to_have_value("")
     answer = done.locator(".prose").inner_text()
 

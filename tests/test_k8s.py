@@ -232,7 +232,7 @@ def test_the_product_accepts_the_settings_and_keeps_files_on_the_claim() -> None
     environment = Environment()
     read_settings(environment)
     assert config["data"].keys() <= environment.names
-    settings = read_settings({**config["data"], **dict.fromkeys(SECRETS, "x")})
+    settings = read_settings({**config["data"], **dict.fromkeys(SECRETS, "postgresql://x")})
     assert not settings.beleg_local
     [claim] = _of("PersistentVolumeClaim")
     for item in (WEB, *WORKERS):

@@ -68,7 +68,6 @@ class AskQuestion:
         asked_hash = hashlib.sha256(
             repr((notebook_id, question, source_ids, about)).encode("utf-8", "replace")
         ).digest()
-        text = _valid(question)
         async with self.uow() as tx:
             if idempotency_key:
                 known = await tx.idempotency.recall(user.id, idempotency_key, asked_hash)
@@ -81,6 +80,7 @@ class AskQuestion:
             asked_today = await tx.answers.count_question(notebook_id, user.id, today)
             if asked_today is None:
                 raise NotFound("There is no such notebook.")
+            text = _valid(question)
             if asked_today > self.max_questions_per_notebook_day:
                 raise OverQuota(
                     f"This notebook's {self.max_questions_per_notebook_day} questions of today are"

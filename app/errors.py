@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import structlog
 from litestar import Request, Response
+from litestar.enums import ParamType
 from litestar.exceptions import HTTPException, ValidationException
 
 from app.rendering import error_page
@@ -118,6 +119,8 @@ def _invalid(part: dict[str, Any]) -> str:
     """What is wrong with a parameter or a field, as a clause."""
     key = part.get("key", "data")
     name = "body" if key == "data" else key
+    if part.get("source") == ParamType.HEADER:
+        name = name.replace("_", "-").title()  # as it is sent
     message = str(part.get("message", "")).strip("'")
     return f"{name} is missing" if message == key else f"{name}: {message}"
 

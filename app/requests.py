@@ -40,7 +40,9 @@ Key = Annotated[
 MOST_PAGES = 1_000_000
 PageNumber = Annotated[int | None, QueryParameter(ge=1, le=MOST_PAGES, description="from 1")]
 MOST_CODE_POINTS = 2**31 - 1
-Offset = Annotated[int | None, QueryParameter(ge=0, le=MOST_CODE_POINTS, description="code points")]
+_OFFSET = QueryParameter(ge=0, le=MOST_CODE_POINTS, description="code points")
+Offset = Annotated[int, _OFFSET]
+OffsetOrNone = Annotated[int | None, _OFFSET]
 T = TypeVar("T")
 _NOTHING = SourceId(UUID(int=0))
 TAKES_FILES = {"takes_files": True}
@@ -87,19 +89,21 @@ def form_key(text: str) -> str | None:
 
 
 def json_body(body: bytes, kind: type[T]) -> T:
-    """A JSON body that a handler reads itself.
+    """A JSON body, each value of exactly its type: "3" is no number.
 
     Raises:
         Rejected: it is malformed.
     """
     try:
         return msgspec.json.decode(body, type=kind)
-    except (msgspec.MsgspecError, UnicodeError) as error:
+    except msgspec.ValidationError as error:
         raise Rejected(f"The body is not valid: {error}.") from None
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise Rejected(f"The body is not valid JSON: {error}.") from None
 
 
-def require_json(request: AnyRequest) -> None:
-    """Refuse bodies that are not JSON, before anything reads them.
+async def require_json(request: AnyRequest) -> None:
+    """Refuse bodies that are not JSON of the handler's type, before anything converts them.
 
     Pages of other sites cannot send that type, nor an Authorization header: one of both keeps
     them out where no cookie is checked.
@@ -107,13 +111,17 @@ def require_json(request: AnyRequest) -> None:
     Raises:
         UnsupportedType: the Content-Type names something else, or nothing where no Authorization
             vouches for the body.
+        Rejected: it is malformed. The framework alone would take "3" for a number.
     """
     headers = request.headers
     has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     media_type = request.content_type[0]
-    if request.method not in {"POST", "PATCH"} or not has_body or media_type == "application/json":
+    if request.method not in {"POST", "PATCH"} or not has_body:
         return
-    if not media_type and "authorization" in headers:
+    if media_type == "application/json" or (not media_type and "authorization" in headers):
+        data = request.route_handler.parsed_data_field
+        if data is not None:
+            json_body(await request.body(), data.annotation)
         return
     takes_files = "takes_files" in request.route_handler.opt
     if not takes_files or media_type != "multipart/form-data":

@@ -17,7 +17,7 @@ from app.requests import (
     Cursor,
     Key,
     Limit,
-    Offset,
+    OffsetOrNone,
     PageNumber,
     PathText,
     Wired,
@@ -231,8 +231,8 @@ async def highlights(
     page: FromPath[int],
     services: Wired,
     user: Caller,
-    start: Offset = None,
-    end: Offset = None,
+    start: OffsetOrNone = None,
+    end: OffsetOrNone = None,
     chunk_id: Annotated[str | None, QueryParameter(description="without start and end")] = None,
 ) -> list[BoxOut]:
     """Where the code points [start, end) of a page's text, or a chunk, stand on its image."""

@@ -407,6 +407,31 @@ async def test_a_search_that_cannot_be_costs_nothing(
     assert beleg.provider.ledger == []
 
 
+@pytest.mark.parametrize(
+    ("path", "content", "said"),
+    [
+        ("search", b'{"query": "a", "k": "3"}', "The body is not valid: Expected `int | null`"),
+        ("search", b'{"query": "a", "k": 3.5}', "The body is not valid: Expected `int | null`"),
+        ("search", b'{"query": 1}', "The body is not valid: Expected `str`"),
+        ("search", b"[]", "The body is not valid: Expected `object`"),
+        ("search", b'{"query": "a', "The body is not valid JSON: Input data was truncated."),
+        ("questions", b'{"question": "a"', "The body is not valid JSON: Input data was truncated."),
+        ("questions", b"{question}", "The body is not valid JSON: "),
+        ("sources", b'{"title": "a", "text": "\xff"}', "The body is not valid JSON: "),
+        ("sources", b'{"title": "a", "text": 1}', "The body is not valid: Expected `str | null`"),
+    ],
+)
+async def test_a_malformed_body_is_refused_and_says_what_is_wrong(
+    beleg: Beleg, path: str, content: bytes, said: str
+) -> None:
+    client = await beleg.user()
+    address = f"/notebooks/{await beleg.notebook(client)}/{path}"
+    headers = {"Content-Type": "application/json"}
+    response = await client.post(address, content=content, headers=headers)
+    assert problem(response, 400, "invalid_request")["detail"].startswith(said)
+    assert beleg.provider.ledger == []
+
+
 async def test_an_answer_has_every_field_of_the_contract(beleg: Beleg) -> None:
     client = await beleg.user()
     notebook = await beleg.notebook(client)

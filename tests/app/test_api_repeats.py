@@ -196,4 +196,5 @@ async def test_a_key_has_at_most_two_hundred_characters(beleg: Beleg) -> None:
         ("sources", {"title": "a", "text": "b"}),
     ):
         response = await client.post(f"/notebooks/{notebook}/{path}", json=body, headers=headers)
-        problem(response, 400, "invalid_request")
+        told = problem(response, 400, "invalid_request")
+        assert told["detail"].startswith("Idempotency-Key: ")

@@ -104,7 +104,8 @@ def test_a_stop_ends_the_call_within_a_second_and_keeps_the_text(
 ) -> None:
     speak_slowly(stage)
     answer = person.ask(notebook, QUESTION)
-    seen = first(4, person, answer)
+    with person.following(answer) as following:
+        seen = [*until_cited(following)]
     there = person.at(stage.webs[web])
     asked = time.time()
     assert there.client.post(f"/answers/{answer}/stop").status_code == 202

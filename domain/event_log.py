@@ -34,7 +34,6 @@ class EventLog:
         self._tried_id = 0
         self._pending: list[AnswerEvent] = []
         self._news = live.nudge
-        self._lock = asyncio.Lock()
         self._closing = asyncio.Event()
         self._first = asyncio.Event()
 
@@ -108,19 +107,18 @@ class EventLog:
         self._next_id += 1
 
     async def _flush(self) -> None:
-        async with self._lock:
-            events, self._pending = self._pending, []
-            self._tried_id = self._next_id - 1
-            try:
-                async with self._uow() as tx:
-                    stop = await tx.answers.append(self._answer_id, events, LEASE)
-            except BaseException:
-                self._pending = [*events, *self._pending]
-                raise
-            if stop is None or stop:
-                self._live.stop.set()
-            if stop is not None:
-                self._live.publish(events)
+        events, self._pending = self._pending, []
+        self._tried_id = self._next_id - 1
+        try:
+            async with self._uow() as tx:
+                stop = await tx.answers.append(self._answer_id, events, LEASE)
+        except BaseException:
+            self._pending = [*events, *self._pending]
+            raise
+        if stop is None or stop:
+            self._live.stop.set()
+        if stop is not None:
+            self._live.publish(events)
 
 
 async def _set_within(event: asyncio.Event, seconds: float) -> None:

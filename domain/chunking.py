@@ -86,8 +86,3 @@ class TokenWindowChunker:
         for first in range(0, max(len(spans) - self.overlap, min(len(spans), 1)), step):
             last = min(first + self.tokens, len(spans)) - 1
             yield spans[first][0], spans[last][1]
-
-
-def count_tokens(text: str) -> int:
-    """Tokens as the chunker counts them."""
-    return sum(1 for _ in _TOKEN.finditer(text))

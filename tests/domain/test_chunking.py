@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.chunking import TokenWindowChunker, count_tokens
+from domain.chunking import TokenWindowChunker
 from domain.passage import Heading, Passage
 
 texts = st.one_of(
@@ -18,6 +18,10 @@ texts = st.one_of(
 windows = st.integers(1, 12).flatmap(
     lambda tokens: st.tuples(st.just(tokens), st.integers(0, tokens - 1))
 )
+
+
+def count_tokens(text: str) -> int:
+    return len(TokenWindowChunker(1, 0).chunk([Passage(0, None, text)]))
 
 
 @given(st.lists(texts, max_size=4), windows)

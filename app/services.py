@@ -8,7 +8,7 @@ from app.settings import Settings
 from domain.chunking import TokenWindowChunker
 from domain.embedding_set import EmbeddingSet
 from domain.live import LiveAnswers
-from domain.metering import MeteredEmbedder
+from domain.metering import Meter, MeteredEmbedder
 from domain.ports import BlobStore, ChatModel, Clock, Embedder, Listener, PasswordHasher, Reader
 from domain.prices import PriceList
 from domain.retrieval import RetrievalSettings
@@ -82,7 +82,8 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         NoPrice: a model has none.
     """
     uow, clock, chat, prices = ports.uow, ports.clock, ports.chat, ports.prices
-    metered = MeteredEmbedder(ports.embedder, prices, uow, clock)
+    meter = Meter(prices, uow, clock)
+    metered = MeteredEmbedder(ports.embedder, meter)
     prices.of(ports.embedder.model)
     floor = settings.similarity_floor
     retrieval = RetrievalSettings(

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 from domain.errors import ModelAnswerInvalid, ModelError, ModelUnavailable
 from domain.ids import AnswerId, CallId, NotebookId, SourceId, UserId, new_id
@@ -62,42 +62,73 @@ def wait_s(error: ModelError, tries: int) -> float | None:
     return asked if asked <= _WAIT_MAX_S else None
 
 
-@dataclass(frozen=True, slots=True)
-class MeteredEmbedder:
-    """An embedder whose every call is a row of the ledger."""
+class Used(Protocol):
+    """The result of a call, which tells what the call used."""
 
-    embedder: Embedder
+    @property
+    def usage(self) -> TokenUsage:
+        """As the provider reported it, or an estimate."""
+        ...
+
+
+R = TypeVar("R", bound=Used)
+Before = Callable[[Stores], Awaitable[None]]
+After = Callable[[Stores, R], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A model call to be made.
+
+    Args:
+        bound: the most it may use.
+    """
+
+    kind: CallKind
+    model: str
+    bound: TokenUsage
+    payer: Payer
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """Makes model calls, each of which is a row of the ledger."""
+
     prices: PriceList
     uow: UnitOfWork
     clock: Clock
 
-    def intent(self, texts: Sequence[str], payer: Payer) -> Intent:
-        """The call that `embed` would make."""
+    def intent(self, call: Call) -> Intent:
+        """The row of the call's next try.
+
+        Raises:
+            NoPrice: its model has none.
+        """
         return Intent(
             id=CallId(new_id()),
-            user_id=payer.user_id,
-            kind=CallKind.EMBEDDING,
-            model=self.embedder.model,
-            price=self.prices.of(self.embedder.model),
-            bound=TokenUsage(sum(most_tokens(text) + 8 for text in texts), 0, estimated=True),
-            notebook_id=payer.notebook_id,
-            source_id=payer.source_id,
-            answer_id=payer.answer_id,
+            user_id=call.payer.user_id,
+            kind=call.kind,
+            model=call.model,
+            price=self.prices.of(call.model),
+            bound=call.bound,
+            notebook_id=call.payer.notebook_id,
+            source_id=call.payer.source_id,
+            answer_id=call.payer.answer_id,
         )
 
-    async def embed(
+    async def run(
         self,
-        texts: Sequence[str],
-        role: Literal["question", "passage"],
-        payer: Payer,
+        call: Call,
+        make: Callable[[], Awaitable[R]],
         *,
         opened: Intent | None = None,
-        before: Callable[[Stores], Awaitable[None]] | None = None,
-        after: Callable[[Stores, Embedded], Awaitable[None]] | None = None,
-    ) -> Embedded:
-        """Embed, retrying what is worth it; each try is a call of its own.
+        before: Before | None = None,
+        after: After[R] | None = None,
+    ) -> R:
+        """Make the call, retrying what is worth it; each try is a call of its own.
 
         Args:
+            make: one request to the model; raises ModelError.
             opened: the intent of the first try, where the caller's transaction wrote it already.
             before: run in the transaction that opens a call; may raise to prevent it.
             after: run in the transaction that settles a served call: what it stores there is
@@ -108,9 +139,9 @@ class MeteredEmbedder:
             ModelError: the last try's.
         """
         for tries in range(1, _UNAVAILABLE_TRIES + 1):
-            intent = opened if opened and tries == 1 else await self._open(texts, payer, before)
+            intent = opened if opened and tries == 1 else await self._open(call, before)
             try:
-                embedded = await self.embedder.embed(texts, role=role)
+                result = await make()
             except ModelError as error:
                 await _to_its_end(self._settle(intent, settlement_of(error, intent.bound)))
                 pause = wait_s(error, tries)
@@ -122,34 +153,24 @@ class MeteredEmbedder:
                 await _to_its_end(self._settle(intent, cut))
                 raise
             else:
-                await _to_its_end(self._keep(intent, embedded, after))
-                return embedded
+                await _to_its_end(self._keep(intent, result, after))
+                return result
         raise ModelUnavailable
 
-    async def _open(
-        self,
-        texts: Sequence[str],
-        payer: Payer,
-        before: Callable[[Stores], Awaitable[None]] | None,
-    ) -> Intent:
-        intent = self.intent(texts, payer)
+    async def _open(self, call: Call, before: Before | None) -> Intent:
+        intent = self.intent(call)
         async with self.uow() as tx:
             if before:
                 await before(tx)
             await tx.ledger.open(intent, CALL_LEASE)
         return intent
 
-    async def _keep(
-        self,
-        intent: Intent,
-        embedded: Embedded,
-        after: Callable[[Stores, Embedded], Awaitable[None]] | None,
-    ) -> None:
-        settlement = Settlement(CallStatus.SERVED, embedded.usage)
+    async def _keep(self, intent: Intent, result: R, after: After[R] | None) -> None:
+        settlement = Settlement(CallStatus.SERVED, result.usage)
         try:
             async with self.uow() as tx:
                 if after:
-                    await after(tx, embedded)
+                    await after(tx, result)
                 # The account last, here and in `_open`: all calls of a person wait for its row,
                 # which is held from here to the commit, and none waits in a ring.
                 await tx.ledger.settle(intent, settlement)
@@ -161,6 +182,41 @@ class MeteredEmbedder:
     async def _settle(self, intent: Intent, settlement: Settlement) -> None:
         async with self.uow() as tx:
             await tx.ledger.settle(intent, settlement)
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredEmbedder:
+    """An embedder whose every call is a row of the ledger."""
+
+    embedder: Embedder
+    meter: Meter
+
+    def intent(self, texts: Sequence[str], payer: Payer) -> Intent:
+        """The call that `embed` would make."""
+        return self.meter.intent(self._call(texts, payer))
+
+    async def embed(
+        self,
+        texts: Sequence[str],
+        role: Literal["question", "passage"],
+        payer: Payer,
+        *,
+        opened: Intent | None = None,
+        before: Before | None = None,
+        after: After[Embedded] | None = None,
+    ) -> Embedded:
+        """Embed by `Meter.run`; see there."""
+        return await self.meter.run(
+            self._call(texts, payer),
+            lambda: self.embedder.embed(texts, role=role),
+            opened=opened,
+            before=before,
+            after=after,
+        )
+
+    def _call(self, texts: Sequence[str], payer: Payer) -> Call:
+        bound = TokenUsage(sum(most_tokens(text) + 8 for text in texts), 0, estimated=True)
+        return Call(CallKind.EMBEDDING, self.embedder.model, bound, payer)
 
 
 async def _to_its_end(settling: Coroutine[Any, Any, None]) -> None:

@@ -21,7 +21,7 @@ from domain.errors import (
 )
 from domain.ids import CallId, UserId, new_id
 from domain.ledger import Intent, Settlement
-from domain.metering import MeteredEmbedder, Payer, wait_s
+from domain.metering import Meter, MeteredEmbedder, Payer, wait_s
 from domain.ports import Embedded
 from domain.prices import PriceList
 from domain.stores import Stores, UnitOfWork
@@ -100,7 +100,7 @@ class Script:
 
 def metered(script: Script, books: Books) -> MeteredEmbedder:
     prices = PriceList({"m": Price(Decimal(1))})
-    return MeteredEmbedder(script, prices, cast("UnitOfWork", books.uow), script)
+    return MeteredEmbedder(script, Meter(prices, cast("UnitOfWork", books.uow), script))
 
 
 async def test_each_try_is_a_call_and_only_the_served_one_costs() -> None:

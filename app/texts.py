@@ -258,6 +258,8 @@ _GERMAN_PROBLEMS = (
     ("unreadable", "", "Aus dieser Datei ließ sich kein Text lesen."),
     ("unsupported_type", "", "Lesbar sind PDF, Text und Markdown, diese Datei noch nicht."),
     ("too_large", "", "Das überschreitet die erlaubte Größe."),
+    ("address_refused", "", "Das ist keine Adresse einer öffentlichen Webseite."),
+    ("unreachable", "", "Unter dieser Adresse kam keine Seite. Versuche es später noch einmal."),
     ("model_unavailable", "", "Das Modell antwortet gerade nicht."),
     ("model_refused", "", "Der Anbieter des Modells weist die Anfrage ab."),
     ("model_cut", "", "Die Antwort des Modells brach vor ihrem Ende ab."),

@@ -7,10 +7,12 @@ BelegError
 ├── Conflict                 the state does not allow it
 ├── Rejected                 the request is malformed
 │   ├── UnsupportedType
+│   ├── AddressRefused       a web address that may not be fetched
 │   └── TooLarge
 ├── OutOfCredit
 ├── OverQuota
 ├── TooManyAttempts          passwords were guessed too often
+├── Unreachable              a web address that did not give its page
 ├── Unreadable               a file that no reader can turn into passages
 ├── ModelError               a model call went wrong
 │   ├── ModelUnavailable     may work later: retried
@@ -91,6 +93,12 @@ class UnsupportedType(Rejected):
     code = "unsupported_type"
 
 
+class AddressRefused(Rejected):
+    """This is not the address of a public web page."""
+
+    code = "address_refused"
+
+
 class TooLarge(Rejected):
     """This is larger than the limit."""
 
@@ -118,6 +126,12 @@ class TooManyAttempts(BelegError):
         super().__init__(message)
         self.retry_after_s = retry_after_s
         """Seconds until the next attempt is let through."""
+
+
+class Unreachable(BelegError):
+    """This web address did not answer with a page. Try again later."""
+
+    code = "unreachable"
 
 
 class Unreadable(BelegError):

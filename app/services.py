@@ -5,11 +5,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from app.settings import Settings
-from domain.chunking import TokenWindowChunker
 from domain.embedding_set import EmbeddingSet
 from domain.live import LiveAnswers
 from domain.metering import Meter, MeteredEmbedder
-from domain.ports import BlobStore, ChatModel, Clock, Embedder, Listener, PasswordHasher, Reader
+from domain.ports import (
+    BlobStore,
+    ChatModel,
+    Chunker,
+    Clock,
+    Embedder,
+    Listener,
+    PasswordHasher,
+    Reader,
+)
 from domain.prices import PriceList
 from domain.retrieval import RetrievalSettings
 from domain.stores import UnitOfWork
@@ -17,6 +25,7 @@ from domain.usage import TokenUsage
 from domain.usecases.add_source import AddSource
 from domain.usecases.answer_question import AnswerQuestion, AnswerSettings
 from domain.usecases.ask_question import AskQuestion
+from domain.usecases.capture_source import CaptureSource
 from domain.usecases.follow_answer import FollowAnswer
 from domain.usecases.ingest_source import IngestSettings, IngestSource
 from domain.usecases.manage_accounts import ManageAccounts
@@ -67,7 +76,7 @@ class Ports:
     reader: Reader
     embedder: Embedder
     embedding_set: EmbeddingSet
-    chunker: TokenWindowChunker
+    chunker: Chunker
     """The one that the embedding set was made with."""
     similarity_floor: float
     """The embedding model's own."""
@@ -113,8 +122,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         sources=ManageSources(uow, ports.blobs, ports.reader),
         ingest_source=IngestSource(
             uow,
-            ports.blobs,
-            ports.reader,
+            CaptureSource(ports.blobs, ports.reader),
             ports.chunker,
             metered,
             ports.embedding_set,

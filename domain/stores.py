@@ -33,6 +33,7 @@ from domain.ports import Vectors
 from domain.retrieval import Hit, RetrievalSettings, Scope
 from domain.source import Progress, Reading, Source
 from domain.terms import QueryTerm
+from domain.transcript import Transcript
 from domain.usage import TokenUsage
 
 T = TypeVar("T")
@@ -252,6 +253,24 @@ class Sources(Protocol):
     async def stalled(self) -> list[tuple[SourceId, int]]:
         """Sources that wait or are read, for which no job is left, with their attempt."""
         ...
+
+
+class Transcripts(Protocol):
+    """Transcripts that attempts paid for, until their source is ready or gone."""
+
+    async def paid(self, source_id: SourceId) -> dict[str, Transcript]:
+        """What earlier attempts at a source paid for, by key."""
+        ...
+
+    async def keep(self, source_id: SourceId, key: str, transcript: Transcript) -> None:
+        """Keep a transcript in the transaction that settles its call.
+
+        Args:
+            key: what was transcribed and by which model, such as "page:7:<model>:150".
+        """
+        ...
+
+    async def forget(self, source_id: SourceId) -> None: ...
 
 
 class Index(Protocol):
@@ -498,6 +517,9 @@ class Stores(Protocol):
 
     @property
     def sources(self) -> Sources: ...
+
+    @property
+    def transcripts(self) -> Transcripts: ...
 
     @property
     def index(self) -> Index: ...

@@ -15,6 +15,7 @@ from adapters.postgres.jobs import PostgresJobs
 from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.notebooks import PostgresNotebooks
 from adapters.postgres.sources import PostgresSources
+from adapters.postgres.transcripts import PostgresTranscripts
 from domain.errors import Unavailable
 
 
@@ -25,6 +26,7 @@ class PostgresStores:
         self.accounts = PostgresAccounts(connection)
         self.notebooks = PostgresNotebooks(connection)
         self.sources = PostgresSources(connection)
+        self.transcripts = PostgresTranscripts(connection)
         self.index = PostgresIndex(connection)
         self.answers = PostgresAnswers(connection)
         self.ledger = PostgresLedger(connection)

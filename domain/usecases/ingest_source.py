@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from domain.chunking import TokenWindowChunker
+from domain.capture import Attempt, Capture, Superseded
 from domain.embedding_set import EmbeddingSet
 from domain.errors import (
     BelegError,
@@ -22,7 +22,7 @@ from domain.ids import ChunkId, SourceId, VersionId, new_id
 from domain.language import detect
 from domain.metering import MeteredEmbedder, Payer
 from domain.passage import Chunk
-from domain.ports import BlobStore, Embedded, Reader, Vectors
+from domain.ports import Chunker, Embedded, Vectors
 from domain.source import Progress, Reading, Source, Stage
 from domain.stores import Stores, UnitOfWork
 from domain.terms import ANALYSER, chunk_terms, weight
@@ -45,10 +45,6 @@ _OUR_MISTAKE = Problem(
 Posting = tuple[str, list[int], list[float]]
 
 
-class Superseded(BelegError):
-    """A newer attempt took over, or the source was deleted: this one ends quietly."""
-
-
 @dataclass(frozen=True, slots=True)
 class IngestSettings:
     """Limits of one source, checked before anything is spent.
@@ -67,9 +63,8 @@ class IngestSource:
     """Turn an uploaded file into searchable rows. Running it twice is harmless."""
 
     uow: UnitOfWork
-    blobs: BlobStore
-    reader: Reader
-    chunker: TokenWindowChunker
+    capture: Capture
+    chunker: Chunker
     embedder: MeteredEmbedder
     embedding_set: EmbeddingSet
     settings: IngestSettings
@@ -129,6 +124,7 @@ class IngestSource:
             keyed = [(ChunkId(new_id()), chunk) for chunk in chunks]
             await tx.index.write(version_id, self.embedding_set.id, keyed, vectors, postings)
             await tx.index.forget_paid(source.id)
+            await tx.transcripts.forget(source.id)
 
     async def _read(self, source: Source, *, quietly: bool) -> Reading:
         """The file's passages, each with its language.
@@ -137,12 +133,14 @@ class IngestSource:
             quietly: show no progress, because a later stage was shown already.
         """
 
-        async def on_page(done: int, total: int) -> None:
+        async def show(progress: Progress) -> None:
             if not quietly:
-                await self._show(source, Progress(Stage.READING, done, total))
+                await self._show(source, progress)
 
-        content = await self.blobs.get(source.blob_key)
-        reading = await self.reader.read(content, source.kind, on_page=on_page)
+        async def require(tx: Stores) -> None:
+            await self._still_mine(tx, source)
+
+        reading = await self.capture(Attempt(source, show, require))
         return await asyncio.to_thread(self._judged, reading)
 
     def _judged(self, reading: Reading) -> Reading:

@@ -98,7 +98,7 @@ class SearchNotebook:
                     return None
             if known:
                 return msgspec.json.decode(known, type=list[Hit])
-            await self.embedder.clock.sleep(_PAUSE_S)
+            await self.embedder.meter.clock.sleep(_PAUSE_S)
         raise Conflict("The first request with this key is still at work. Ask again in a moment.")
 
     async def _search(

@@ -1,0 +1,82 @@
+"""Capturing: a source's passages, whatever its kind, and what was paid for on the way."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from domain.errors import BelegError
+from domain.metering import Call, Meter, Payer
+from domain.source import Progress, Reading, Source
+from domain.stores import Stores
+from domain.transcript import Transcript
+
+
+class Superseded(BelegError):
+    """A newer attempt took over, or the source was deleted: this one ends quietly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt at a source, as whoever captures it sees it.
+
+    Args:
+        source: as the attempt found it.
+        show: publishes progress; raises Superseded.
+        require: raises Superseded in the transaction that would do more, such as open a call.
+    """
+
+    source: Source
+    show: Callable[[Progress], Awaitable[None]]
+    require: Callable[[Stores], Awaitable[None]]
+
+    @property
+    def payer(self) -> Payer:
+        """Who pays for its model calls."""
+        return Payer(self.source.owner_id, source_id=self.source.id)
+
+
+class Capture(Protocol):
+    """Reads a source of any kind."""
+
+    async def __call__(self, attempt: Attempt) -> Reading:
+        """Its passages, through the text gate; languages are detected later.
+
+        Transcripts that earlier attempts paid for are used again.
+
+        Raises:
+            Superseded: another attempt took over.
+            Unreadable, TooLarge, Rejected, OutOfCredit, ModelRefused: it fails with this message.
+            Unavailable, ModelUnavailable, ModelAnswerInvalid: worth another run later.
+        """
+        ...
+
+
+async def transcribe_once(
+    meter: Meter,
+    attempt: Attempt,
+    key: str,
+    call: Call,
+    make: Callable[[], Awaitable[Transcript]],
+    *,
+    progress: Callable[[], Progress] | None = None,
+) -> Transcript:
+    """Make a metered call whose transcript is kept, with its bill, until the source is ready.
+
+    Whoever finds the transcript under `key` (`tx.transcripts.paid`) need not pay again.
+
+    Args:
+        key: what is transcribed and by which model, such as "page:7:<model>:150".
+        make: one request to the model.
+        progress: published in the transaction that settles the call.
+
+    Raises:
+        Superseded, OutOfCredit, ModelError.
+    """
+    source = attempt.source
+
+    async def keep(tx: Stores, transcript: Transcript) -> None:
+        await tx.transcripts.keep(source.id, key, transcript)
+        if progress:
+            await tx.sources.show_progress(source.id, source.attempt, progress())
+
+    return await meter.run(call, make, before=attempt.require, after=keep)

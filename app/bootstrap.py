@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from adapters.embedded_postgres import EmbeddedPostgres
     from app.services import Services
     from app.settings import Endpoint, Settings
-    from domain.chunking import TokenWindowChunker
     from domain.embedding_set import EmbeddingSet
     from domain.ports import BlobStore, ChatModel, Embedder
     from domain.stores import UnitOfWork
@@ -109,6 +108,7 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
     from adapters.postgres.listener import PostgresListener
     from adapters.postgres.unit_of_work import PostgresUnitOfWork
     from adapters.prices import load_prices
+    from app.chunkers import chunker_named
     from app.services import Ports, wire
     from domain import channels
 
@@ -135,7 +135,7 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
             reader=reader,
             embedder=embedder,
             embedding_set=embedding_set,
-            chunker=_chunker(embedding_set.chunker),
+            chunker=chunker_named(embedding_set.chunker),
             similarity_floor=floor,
             chat=await _chat(settings, stack),
             prices=load_prices(settings.prices_file),
@@ -151,18 +151,15 @@ async def _embedding_set(
 ) -> tuple["EmbeddingSet", tuple[str, ...]]:
     """The set in force. The configured one becomes it only where nothing would be lost."""
     from adapters.inference.local import LOCAL_DIMENSION, LOCAL_MODEL, LocalEmbedder
-    from domain.chunking import TokenWindowChunker
+    from app.chunkers import chosen_chunker
 
     if settings.embedding:
         model, dimension = settings.embedding.model, settings.embedding_dimension
-        tokens, overlap = 420, 50
+        window = 420, 50
     else:
         model, dimension = LOCAL_MODEL, LOCAL_DIMENSION
-        tokens, overlap = LocalEmbedder.chunk_tokens, LocalEmbedder.chunk_overlap_tokens
-    chunker = TokenWindowChunker(
-        settings.chunk_tokens or tokens,
-        overlap if settings.chunk_overlap_tokens is None else settings.chunk_overlap_tokens,
-    )
+        window = LocalEmbedder.chunk_tokens, LocalEmbedder.chunk_overlap_tokens
+    chunker = chosen_chunker(settings, window)
     async with uow() as tx:
         active = await tx.index.active_set()
         if active and (active.model, active.dimension, active.chunker) == (
@@ -234,14 +231,3 @@ def _blobs(storage_url: str) -> "BlobStore":
     if url.scheme != "file" or url.netloc not in {"", "localhost"}:
         raise Rejected(f"STORAGE_URL is file:///folder, not {storage_url!r}.")
     return DiskBlobStore(Path(unquote(url.path)))
-
-
-def _chunker(name: str) -> "TokenWindowChunker":
-    """The chunker that an embedding set was made with, from its name."""
-    from domain.chunking import TokenWindowChunker
-
-    kind, _, numbers = name.rpartition("window-")
-    if kind != "token-":
-        raise Rejected(f"This version has no chunker {name!r}; a newer one made the sources here.")
-    tokens, overlap = numbers.split("-")
-    return TokenWindowChunker(int(tokens), int(overlap))

@@ -58,6 +58,8 @@ class Settings:
     """Prices over the shipped ones, in TOML."""
     storage_url: str
     """`file:///folder`: where uploaded files are kept."""
+    chunker: str
+    """`token-window`, `recursive` or `character-window`: how passages are cut."""
     chunk_tokens: int | None
     """Tokens of a chunk; None: what suits the embedding model."""
     chunk_overlap_tokens: int | None
@@ -119,6 +121,9 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         llm_reasoning_effort=read.text("LLM_REASONING_EFFORT") or None,
         prices_file=Path(prices) if prices else None,
         storage_url=read.url("STORAGE_URL", (data / "files").as_uri(), "file"),
+        chunker=read.choice(
+            "CHUNKER", "token-window", ["token-window", "recursive", "character-window"]
+        ),
         chunk_tokens=read.optional_integer("CHUNK_TOKENS", 16),
         chunk_overlap_tokens=read.optional_integer("CHUNK_OVERLAP_TOKENS", 0),
         retrieval_mode=RetrievalMode(

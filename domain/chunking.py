@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from domain.passage import Chunk, Passage
@@ -31,12 +31,48 @@ _TOKEN = re.compile(
 )
 
 
+def words_of(text: str) -> list[tuple[int, int]]:
+    """The tokens of `text` as [start, end) in code points.
+
+    A token is a word of at most 48 letters, one character of a script without spaces (Han, kana,
+    Thai ...), or one other visible character.
+    """
+    return [match.span() for match in _TOKEN.finditer(text)]
+
+
+def chunks_of(
+    passages: Sequence[Passage], windows: Callable[[Passage], Iterable[tuple[int, int]]]
+) -> list[Chunk]:
+    """The windows of every passage as chunks, in order, numbered through.
+
+    Args:
+        windows: the code points [start, end) of a passage's windows, by growing start.
+    """
+    chunks: list[Chunk] = []
+    for passage in passages:
+        starts = [heading.start for heading in passage.headings]
+        for start, end in windows(passage):
+            under = bisect_right(starts, start) - 1
+            chunks.append(
+                Chunk(
+                    ordinal=len(chunks),
+                    passage=passage.ordinal,
+                    page=passage.page,
+                    start=start,
+                    end=end,
+                    text=passage.text[start:end],
+                    heading=" › ".join(passage.headings[under].path) if under >= 0 else "",
+                    language=passage.language,
+                )
+            )
+    return chunks
+
+
 @dataclass(frozen=True, slots=True)
 class TokenWindowChunker:
     """Sliding windows of `tokens` tokens, the last `overlap` of them shared with the next.
 
-    A token is a word of at most 48 letters, one character of a script without spaces (Han, kana,
-    Thai ...), or one other visible character. A window begins and ends on a token.
+    A token is what `words_of` counts; a window begins and ends on one.
 
     Raises:
         ValueError: `overlap` is negative or leaves no step.
@@ -51,38 +87,53 @@ class TokenWindowChunker:
 
     @property
     def name(self) -> str:
-        """Names the rule and its parameters; stored with the embedding set."""
+        """See `Chunker.name`."""
         return f"token-window-{self.tokens}-{self.overlap}"
 
     def chunk(self, passages: Sequence[Passage]) -> list[Chunk]:
-        """Every window of every passage, in order, numbered through; none crosses a passage.
+        """See `Chunker.chunk`."""
+        return chunks_of(passages, self._windows)
 
-        A passage of white space gives none. The last window of a passage always
-        holds something the one before does not.
-        """
-        chunks: list[Chunk] = []
-        for passage in passages:
-            starts = [heading.start for heading in passage.headings]
-            for start, end in self._windows(passage.text):
-                under = bisect_right(starts, start) - 1
-                chunks.append(
-                    Chunk(
-                        ordinal=len(chunks),
-                        passage=passage.ordinal,
-                        page=passage.page,
-                        start=start,
-                        end=end,
-                        text=passage.text[start:end],
-                        heading=" › ".join(passage.headings[under].path) if under >= 0 else "",
-                        language=passage.language,
-                    )
-                )
-        return chunks
-
-    def _windows(self, text: str) -> Iterator[tuple[int, int]]:
-        """The code points [start, end) of each window."""
-        spans = [match.span() for match in _TOKEN.finditer(text)]
+    def _windows(self, passage: Passage) -> Iterator[tuple[int, int]]:
+        spans = words_of(passage.text)
         step = self.tokens - self.overlap
         for first in range(0, max(len(spans) - self.overlap, min(len(spans), 1)), step):
             last = min(first + self.tokens, len(spans)) - 1
             yield spans[first][0], spans[last][1]
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterWindowChunker:
+    """Sliding windows of `characters` code points, `overlap` of them shared with the next.
+
+    White space at both ends of a window is left out.
+
+    Raises:
+        ValueError: `overlap` is negative or leaves no step.
+    """
+
+    characters: int = 1000
+    overlap: int = 200
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.overlap < self.characters:
+            raise ValueError("The overlap must be smaller than the window.")
+
+    @property
+    def name(self) -> str:
+        """See `Chunker.name`."""
+        return f"character-window-{self.characters}-{self.overlap}"
+
+    def chunk(self, passages: Sequence[Passage]) -> list[Chunk]:
+        """See `Chunker.chunk`."""
+        return chunks_of(passages, self._windows)
+
+    def _windows(self, passage: Passage) -> Iterator[tuple[int, int]]:
+        text, shown = passage.text, 0
+        for first in range(0, len(text), self.characters - self.overlap):
+            piece = text[first : first + self.characters]
+            start = first + len(piece) - len(piece.lstrip())
+            end = first + len(piece.rstrip())
+            if start < end and end > shown:
+                yield start, end
+                shown = end

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from domain.conversation import Message
+from domain.passage import Chunk, Passage
 from domain.source import Reading, SourceKind
 from domain.usage import TokenUsage
 
@@ -155,6 +156,23 @@ class Reader(Protocol):
 
         Raises:
             NotFound: the file has no such page.
+        """
+        ...
+
+
+class Chunker(Protocol):
+    """Passages in, chunks out. Linear in the text, whatever it is."""
+
+    @property
+    def name(self) -> str:
+        """Names the rule and its parameters; stored with the embedding set."""
+        ...
+
+    def chunk(self, passages: Sequence[Passage]) -> list[Chunk]:
+        """Every window of every passage, in order, numbered through; none crosses a passage.
+
+        Every visible character stands in a chunk, and no chunk begins or ends with white space:
+        a passage of white space gives none. Each holds something the one before does not.
         """
         ...
 

@@ -58,7 +58,8 @@ def split(text: str, language: str) -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     for start, end in _paragraphs(text):
-        spans += _sentences(text[start:end], start, language)
+        # Empty lines at its end may be millions.
+        spans += _sentences(text[start:end].rstrip(), start, language)
     return spans
 
 

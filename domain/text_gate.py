@@ -16,6 +16,7 @@ _Step = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
 
 _MOST_MARKS = 30
 """Marks on one letter; more is no writing system (UAX #15 draws the same line)."""
+_SECOND_PLANE = "\U00010000"
 
 
 def _letters_of_forms() -> dict[str, str]:
@@ -36,13 +37,19 @@ _FORMS = _letters_of_forms()
 
 # Line ends and what goes are told apart by the first character of a match.
 _LINE_END = "\r\n\x0b\x0c\x85\u2028\u2029"
-_GONE = (
+_FIRST_PLANE_GONE = (
     r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u200b\u2060\ufeff\ufff9-\ufffb\ud800-\udfff"
-    r"\ufdd0-\ufdef\U000e0000-\U000e007f"
-) + "".join(rf"\U{plane:04x}fffe\U{plane:04x}ffff" for plane in range(0x11))
-# A class of characters first: the engine looks for the next of them much faster than for a choice.
+    r"\ufdd0-\ufdef\ufffe\uffff"
+)
+_LATER_PLANES_GONE = r"\U000e0000-\U000e007f" + "".join(
+    rf"\U{plane:04x}fffe\U{plane:04x}ffff" for plane in range(1, 0x11)
+)
+_GONE = _FIRST_PLANE_GONE + _LATER_PLANES_GONE
+# A class of characters first, with the later planes as one range: the engine looks for the next of
+# them much faster than for a choice, or for each of many ranges.
 _SPECIAL = re.compile(
-    rf"[\r\x0b\x0c\x85\u2028\u2029\u200c\u200d{_GONE}{''.join(_FORMS)}]"
+    rf"[\r\x0b\x0c\x85\u2028\u2029\u200c\u200d{_FIRST_PLANE_GONE}{''.join(_FORMS)}"
+    rf"{_SECOND_PLANE}-\U0010ffff](?<=[\0-\uffff{_LATER_PLANES_GONE}])"
     r"(?:(?<=\r)\n|(?<=[\u200c\u200d])[\u200c\u200d]+)?"
 )
 
@@ -73,7 +80,9 @@ def _too_many_marks() -> re.Pattern[str]:
     marks = "".join(
         chr(point) for point in range(0x300, 0x1F000) if unicodedata.combining(chr(point))
     )
-    return re.compile(f"([{marks}][{marks}]{{{_MOST_MARKS - 1}}})[{marks}]+")
+    # The engine looks for one of the first plane fast, and through each of the others in turn.
+    first = "".join(mark for mark in marks if mark < _SECOND_PLANE) + f"{_SECOND_PLANE}-\U0010ffff"
+    return re.compile(f"([{first}](?<=[{marks}])[{marks}]{{{_MOST_MARKS - 1}}})[{marks}]+")
 
 
 # PDFium puts one of these in place of a hyphen and the line end after it.

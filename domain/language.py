@@ -8,8 +8,10 @@ import stop_words
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 _WORD = re.compile(r"[^\W\d_]+")
-_SAMPLE = 500
-"""Code points of each of the three samples that are looked at."""
+_SAMPLE = 250
+"""Code points of each of the three samples that are looked at: twice as many say the same."""
+_LONGEST_QUESTION = 1_000
+"""Code points of a question that are looked at."""
 _LEAST_LETTERS = 3
 _TWO_LETTERS = 2
 """The model also knows languages that ISO 639-1 has no code for."""
@@ -113,7 +115,7 @@ def detect_question(question: str, among: Sequence[str] = ("de", "en")) -> str:
     Returns:
         One of `among`; "en" where nothing speaks for any of them.
     """
-    words = [word.casefold() for word in _WORD.findall(question[: 2 * _SAMPLE])]
+    words = [word.casefold() for word in _WORD.findall(question[:_LONGEST_QUESTION])]
     votes = {
         language: sum(word in function_words(language) for word in words) for language in among
     }
@@ -126,7 +128,7 @@ def detect_question(question: str, among: Sequence[str] = ("de", "en")) -> str:
     return next(
         (
             language
-            for language, _ in _identifier().rank(question[: 2 * _SAMPLE])
+            for language, _ in _identifier().rank(question[:_LONGEST_QUESTION])
             if language in leading
         ),
         "en",

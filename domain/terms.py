@@ -60,10 +60,8 @@ _GROUPED = re.compile(r"(?<=\d)[\u00a0\u2009\u202f'’](?=\d{3}(?!\d))")
 """Between the thousands of a number, where no reader would see two numbers."""
 _FRACTION = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅞])")
 """Before a fraction that would otherwise be read as a digit of the number."""
-_LETTER = rf"(?:[^\W{UNSPACED}]|[{MARKS}])"
-_TOKEN = re.compile(
-    rf"[{UNSPACED}]+|[^\W{UNSPACED}]{_LETTER}*(?:[-‐‑.,/:_][^\W{UNSPACED}]{_LETTER}*)*"
-)
+_RUN = rf"[^\W{UNSPACED}]+(?:[{MARKS}]+[^\W{UNSPACED}]*)*"
+_TOKEN = re.compile(rf"{_RUN}(?:[-‐‑.,/:_]{_RUN})*|[{UNSPACED}]+")
 _UNSPACED_RUN = re.compile(rf"[{UNSPACED}]")
 _PART = re.compile(r"\d+|(?:[^\W\d_]|[" + MARKS + "])+")
 _SEPARATORS = re.compile(r"[-‐‑.,/:_]")

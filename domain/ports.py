@@ -98,6 +98,38 @@ class BlobStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a web address gave.
+
+    Args:
+        url: the address that answered, redirects followed.
+        content: its bytes, decoded where they were compressed.
+        media_type: the Content-Type header, with its parameters; "" where there was none.
+    """
+
+    url: str
+    content: bytes
+    media_type: str
+
+
+class WebFetcher(Protocol):
+    """The one way out to addresses that users give."""
+
+    async def fetch(self, url: str) -> Fetched:
+        """What is behind `url`. Sends no cookie, runs no script, follows redirects.
+
+        Connects to public addresses only: what was checked is what is connected to, at every
+        redirect. 15 seconds in all, 10 MB as sent and as decoded.
+
+        Raises:
+            AddressRefused: the address, or one it redirects to, may not be fetched.
+            Unreachable: it gave no page, or not in time.
+            TooLarge: the page is larger than the limit.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Box:
     """A rectangle on a page as it is shown, rotation applied.
 

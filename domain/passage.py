@@ -25,7 +25,8 @@ class Passage:
         page: page number as a reader counts, from 1; None where the kind has no pages.
         text: what was read, through the text gate. Offsets count its Unicode code points.
         language: ISO 639-1 code of the text, "" where unknown.
-        headings: the headings inside it, in order; only Markdown has them.
+        headings: the headings inside it, in order, where its kind has them.
+        label: what its page is called: a sheet's or a chapter's name; "" where it has none.
     """
 
     ordinal: int
@@ -33,6 +34,7 @@ class Passage:
     text: str
     language: str = ""
     headings: tuple[Heading, ...] = ()
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,9 @@ class Reader(Protocol):
     """Files in, passages out."""
 
     def kind_of(self, head: bytes, name: str) -> SourceKind:
-        """The kind of a file, from its first 4,096 bytes; `name` only tells Markdown from text.
+        """The kind of a file, from its first 4,096 bytes, or from all of it where it is an archive.
+
+        `name` only tells kinds of text apart.
 
         Raises:
             UnsupportedType: no reader takes this; the message names what it looks like.

@@ -20,6 +20,14 @@ class SourceKind(StrEnum):
     PDF = "pdf"
     TEXT = "text"
     MARKDOWN = "markdown"
+    URL = "url"
+    """A web page: HTML that was fetched, or an address that was not fetched yet."""
+    HTML = "html"
+    DOCX = "docx"
+    PPTX = "pptx"
+    XLSX = "xlsx"
+    CSV = "csv"
+    EPUB = "epub"
 
 
 class CaptureMode(StrEnum):

@@ -19,6 +19,8 @@ from domain.text_gate import clean
 
 _HEAD_BYTES = 4096
 _BLOCK_BYTES = 1 << 20
+_CONTAINERS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""How ZIP archives and old Office documents begin; what is inside shows at their end."""
 _MAX_NAME = 300
 _JOINERS = "\u200c\u200d"
 _NEW, _KNOWN = "new", "known"
@@ -26,6 +28,13 @@ _MEDIA_TYPES = {
     SourceKind.PDF: "application/pdf",
     SourceKind.TEXT: "text/plain",
     SourceKind.MARKDOWN: "text/markdown",
+    SourceKind.URL: "text/html",
+    SourceKind.HTML: "text/html",
+    SourceKind.DOCX: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    SourceKind.PPTX: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    SourceKind.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    SourceKind.CSV: "text/csv",
+    SourceKind.EPUB: "application/epub+zip",
 }
 
 
@@ -90,7 +99,7 @@ class AddSource:
                 f"{name} has {size / 1e6:.1f} MB; {self.max_bytes / 1e6:.0f} MB is the limit."
             )
         content.seek(0)
-        kind = kind or self.reader.kind_of(content.read(_HEAD_BYTES), name)
+        kind = kind or self.reader.kind_of(_telling(content), name)
         content.seek(0)
         digest = await asyncio.to_thread(_sha256, content)
         source = self._new(user, kind, name, title, digest, size, capture_mode)
@@ -197,6 +206,12 @@ class AddSource:
             skipped=(),
             created_at=self.clock.now(),
         )
+
+
+def _telling(content: BinaryIO) -> bytes:
+    """As much of a file as its kind is told by."""
+    head = content.read(_HEAD_BYTES)
+    return head + content.read() if head.startswith(_CONTAINERS) else head
 
 
 def _sha256(content: BinaryIO) -> bytes:

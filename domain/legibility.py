@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import sqrt
 
 from domain.letter_pairs import ALPHABETS, PAIRS
@@ -25,8 +25,11 @@ _MOST_BITS = 5.0
 _SPREAD = 7.0
 """Bits by which the mean of one pair may stray; that of n pairs by this over sqrt(n)."""
 _DOUBTFUL_BITS = 4.7
-_SHIFT_GAIN = 1.0
-"""Bits by which another shift of the alphabet must be better to prove that the text is shifted."""
+"""Above it, a text that much likelier words can be made of has its letters swapped."""
+_MOST_WITH_GAIN = 5.6
+_SPREAD_WITH_GAIN = 12.0
+"""The same of these bits and those by which swapping letters makes the text likelier together."""
+_MOST_SWEEPS = 8
 _UNKNOWN_PAIR = 12.0
 """Bits of a pair with a letter that no alphabet here has."""
 _MOST_ACCENTED = 0.6
@@ -204,10 +207,10 @@ def _is_strange(script: str, pairs: Counter[tuple[str, str]]) -> bool:
     bits = _mean_bits(pairs)
     if bits > _MOST_BITS + _SPREAD / sqrt(total):
         return True
-    return bits > _DOUBTFUL_BITS and any(
-        _mean_bits(_shifted(pairs, ALPHABETS[script], by)) < bits - _SHIFT_GAIN
-        for by in range(1, len(ALPHABETS[script]))
-    )
+    if bits <= _DOUBTFUL_BITS:
+        return False
+    gain = bits - _unswapped_bits(script, pairs)
+    return bits + gain > _MOST_WITH_GAIN + _SPREAD_WITH_GAIN / sqrt(total)
 
 
 def _mean_bits(pairs: Counter[tuple[str, str]]) -> float:
@@ -215,6 +218,35 @@ def _mean_bits(pairs: Counter[tuple[str, str]]) -> float:
     return sum(bits.get(pair, _UNKNOWN_PAIR) * n for pair, n in pairs.items()) / pairs.total()
 
 
-def _shifted(pairs: Counter[tuple[str, str]], alphabet: str, by: int) -> Counter[tuple[str, str]]:
-    table = dict(zip(alphabet, alphabet[by:] + alphabet[:by], strict=True))
-    return Counter({(table.get(a, a), table.get(b, b)): n for (a, b), n in pairs.items()})
+def _unswapped_bits(script: str, pairs: Counter[tuple[str, str]]) -> float:
+    """The mean bits of the likeliest text that swapping letters, step by step, makes of this one.
+
+    Of a language's own words hardly likelier ones can be made; of swapped ones much likelier.
+    """
+    bits = _bits()
+    neighbours: dict[str, list[tuple[tuple[str, str], int]]] = defaultdict(list)
+    for pair, count in pairs.items():
+        for letter in set(pair):
+            neighbours[letter].append((pair, count))
+    stands_for = {letter: letter for letter in ALPHABETS[script]}
+
+    def cost(letters: str) -> float:
+        touched = dict(pair for letter in letters for pair in neighbours[letter])
+        return sum(
+            bits.get((stands_for.get(a, a), stands_for.get(b, b)), _UNKNOWN_PAIR) * count
+            for (a, b), count in touched.items()
+        )
+
+    total, better = _mean_bits(pairs) * pairs.total(), 0.0
+    for _ in range(_MOST_SWEEPS):
+        gained = better
+        for one, other in combinations(ALPHABETS[script], 2):
+            before = cost(one + other)
+            stands_for[one], stands_for[other] = stands_for[other], stands_for[one]
+            if (gain := before - cost(one + other)) > 0:
+                better += gain
+            else:
+                stands_for[one], stands_for[other] = stands_for[other], stands_for[one]
+        if better == gained:
+            break
+    return (total - better) / pairs.total()

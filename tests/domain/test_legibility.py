@@ -4,7 +4,7 @@ import random
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.legibility import Verdict, judge
@@ -111,14 +111,32 @@ def test_a_layer_shifted_through_the_whole_code_is_not_legible(by: int) -> None:
     assert judge(shifted).verdict in (Verdict.GARBLED, Verdict.CODES)
 
 
-def test_nearly_every_swapped_alphabet_is_garbled() -> None:
+LETTERS = string.ascii_lowercase + "äöüß"
+
+
+@given(
+    text=st.sampled_from([ENGLISH, GERMAN, ENGLISH + GERMAN]),
+    swapped=st.permutations(LETTERS).filter(
+        lambda letters: sum(map(str.__eq__, letters, LETTERS)) < len(LETTERS) // 2
+    ),
+)
+@settings(max_examples=300, deadline=None, derandomize=True)
+def test_a_page_whose_letters_are_swapped_at_random_is_garbled(
+    text: str, swapped: list[str]
+) -> None:
+    page = (text * 4).lower()
+    table = str.maketrans(LETTERS, "".join(swapped))
+    assert judge(page.translate(table)).verdict is Verdict.GARBLED
+
+
+@pytest.mark.parametrize(("least", "text"), [(97, ENGLISH), (97, GERMAN)], ids=["en", "de"])
+def test_nearly_every_paragraph_whose_letters_are_swapped_is_garbled(least: int, text: str) -> None:
     random_ = random.Random(7)
     caught = 0
     for _ in range(100):
-        swapped = "".join(random_.sample(string.ascii_lowercase, 26))
-        table = str.maketrans(string.ascii_lowercase, swapped)
-        caught += judge((ENGLISH + GERMAN).lower().translate(table)).verdict is Verdict.GARBLED
-    assert caught >= 95
+        table = str.maketrans(LETTERS, "".join(random_.sample(LETTERS, len(LETTERS))))
+        caught += judge(text.lower().translate(table)).verdict is Verdict.GARBLED
+    assert caught >= least
 
 
 def test_russian_read_as_latin_is_garbled() -> None:

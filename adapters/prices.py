@@ -10,7 +10,8 @@ from domain.errors import Rejected
 from domain.prices import PriceList
 from domain.usage import Price
 
-_FIELDS = {"input_per_million", "output_per_million"}
+_FIELDS = {"input_per_million", "output_per_million", "per_minute", "per_second"}
+_SECONDS_A_MINUTE = 60
 
 
 class PricesInvalid(Rejected):
@@ -48,9 +49,14 @@ def _parsed(text: str, name: str) -> dict[str, Price]:
 def _price(value: object, where: str) -> Price:
     table = _table(value, where)
     _check_keys(table, _FIELDS, where)
-    if "input_per_million" not in table:
-        raise PricesInvalid(f"{where} lacks input_per_million")
-    return Price(**{name: _amount(amount, f"{where}.{name}") for name, amount in table.items()})
+    amounts = {name: _amount(amount, f"{where}.{name}") for name, amount in table.items()}
+    if "per_second" in amounts:
+        amounts["per_minute"] = amounts.pop("per_second") * _SECONDS_A_MINUTE
+    if not amounts.keys() & {"input_per_million", "per_minute"}:
+        raise PricesInvalid(
+            f"{where} lacks input_per_million, or per_minute for a model that hears"
+        )
+    return Price(**{"input_per_million": Decimal(0)} | amounts)
 
 
 def _amount(value: object, where: str) -> Decimal:
@@ -62,7 +68,7 @@ def _amount(value: object, where: str) -> Decimal:
             amount = Decimal("NaN")
         if amount.is_finite() and amount >= 0:
             return amount
-    raise PricesInvalid(f'{where} must be USD per million tokens, like "0.05", not {value!r}')
+    raise PricesInvalid(f'{where} must be an amount in USD, like "0.05", not {value!r}')
 
 
 def _table(value: object, where: str) -> Mapping[str, object]:

@@ -41,7 +41,10 @@ NOT_SERVED = Settlement(CallStatus.FAILED, TokenUsage(0, 0))
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    """A call as its user sees it; prices are USD per million tokens, `cost` is USD."""
+    """A call as its user sees it.
+
+    Prices are USD per million tokens and per minute of sound, `cost` is USD.
+    """
 
     id: CallId
     kind: CallKind
@@ -49,9 +52,12 @@ class UsageRow:
     status: CallStatus
     input_tokens: int
     output_tokens: int
+    seconds: Decimal | None
+    """None for models that are paid by the token."""
     estimated: bool
     input_price: Decimal
     output_price: Decimal
+    minute_price: Decimal
     cost: Decimal
     created_at: datetime
     notebook_id: NotebookId | None

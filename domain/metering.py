@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -38,7 +38,7 @@ def settlement_of(error: ModelError, bound: TokenUsage) -> Settlement:
         if not error.may_be_billed:
             return NOT_SERVED
         # Sent, and no answer came: it may have read the input, it gave nothing back.
-        return Settlement(CallStatus.CUT, TokenUsage(bound.input_tokens, 0, estimated=True))
+        return Settlement(CallStatus.CUT, replace(bound, output_tokens=0, estimated=True))
     if error.usage is None:
         return NOT_SERVED
     served = isinstance(error, ModelAnswerInvalid)

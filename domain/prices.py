@@ -30,3 +30,17 @@ class PriceList:
                 f"{model} has no price, so its calls could not be billed. "
                 f'Add [models."{model}"] to the file that PRICES_FILE names.'
             ) from None
+
+    def of_sound(self, model: str) -> Price:
+        """The price of a model that hears.
+
+        Raises:
+            NoPrice: it has none by the minute; the message says where to put it.
+        """
+        price = self.prices.get(model)
+        if price is None or price.per_minute is None:
+            raise NoPrice(
+                f"{model} has no price for a minute of sound, so its calls could not be billed. "
+                f'Add per_minute to [models."{model}"] in the file that PRICES_FILE names.'
+            )
+        return price

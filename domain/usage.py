@@ -5,6 +5,7 @@ from decimal import ROUND_UP, Decimal
 from enum import StrEnum
 
 _MILLION = Decimal(1_000_000)
+_SECONDS_A_MINUTE = 60
 _SMALLEST = Decimal("0.000000001")
 
 
@@ -13,6 +14,8 @@ class CallKind(StrEnum):
 
     CHAT = "chat"
     EMBEDDING = "embedding"
+    STT = "stt"
+    SUMMARY = "summary"
 
 
 class CallStatus(StrEnum):
@@ -31,32 +34,36 @@ class CallStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """Tokens of one call.
+    """Tokens, or seconds of sound, of one call.
 
     Args:
         input_tokens: tokens sent.
         output_tokens: tokens received; 0 for embeddings.
         estimated: True where the provider reported nothing and they were counted here.
+        seconds: of a recording; 0 for models that are paid by the token.
     """
 
     input_tokens: int
     output_tokens: int = 0
     estimated: bool = False
+    seconds: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """USD per million tokens."""
+    """USD per million tokens, and per minute of sound."""
 
     input_per_million: Decimal
     output_per_million: Decimal = Decimal(0)
+    per_minute: Decimal | None = None
+    """None for a model that hears nothing."""
 
     def cost(self, usage: TokenUsage) -> Decimal:
         """USD, rounded up to a billionth so that a reservation never falls short."""
         total = (
             usage.input_tokens * self.input_per_million
             + usage.output_tokens * self.output_per_million
-        ) / _MILLION
+        ) / _MILLION + usage.seconds * (self.per_minute or 0) / _SECONDS_A_MINUTE
         return total.quantize(_SMALLEST, rounding=ROUND_UP)
 
 

@@ -24,7 +24,7 @@ _GROUPS = {
 
 _SETTLED = """
 update model_calls c set status = :status, input_tokens = :input_tokens,
-    output_tokens = :output_tokens, estimated = :estimated, cost = :cost, settled_at = now()
+    output_tokens = :output_tokens, seconds = nullif(:seconds, 0), estimated = :estimated, cost = :cost, settled_at = now()
 from (select id, status, cost from model_calls
     where id = :id and status in ('pending', 'unknown') for update) as open
 where c.id = open.id
@@ -49,9 +49,11 @@ def _usage_row(row: Row[Any]) -> UsageRow:
         status=CallStatus(row.status),
         input_tokens=row.input_tokens,
         output_tokens=row.output_tokens,
+        seconds=row.seconds,
         estimated=row.estimated,
         input_price=row.input_price,
         output_price=row.output_price,
+        minute_price=row.minute_price,
         cost=row.cost,
         created_at=row.created_at,
         notebook_id=row.notebook_id,
@@ -93,10 +95,10 @@ class PostgresLedger(Store):
         opened = await self._run(
             f"with payer as ({payer})"
             " insert into model_calls (id, user_id, kind, model, status, notebook_id, source_id,"
-            " answer_id, input_tokens, output_tokens, estimated, input_price, output_price,"
-            " reserved, cost, lease_until, created_at) select :id, payer.id, :kind, :model,"
-            " 'pending', :notebook_id, :source_id, :answer_id, :input_tokens, :output_tokens, true,"
-            " :input_price, :output_price, :reserved, 0, now() + cast(:lease as interval), now()"
+            " answer_id, input_tokens, output_tokens, seconds, estimated, input_price,"
+            " output_price, minute_price, reserved, cost, lease_until, created_at) select :id, payer.id, :kind, :model,"
+            " 'pending', :notebook_id, :source_id, :answer_id, :input_tokens, :output_tokens,"
+            " nullif(:seconds, 0), true, :input_price, :output_price, :minute_price, :reserved, 0, now() + cast(:lease as interval), now()"
             " from payer",
             id=intent.id,
             user_id=intent.user_id,
@@ -109,6 +111,8 @@ class PostgresLedger(Store):
             output_tokens=intent.bound.output_tokens,
             input_price=intent.price.input_per_million,
             output_price=intent.price.output_per_million,
+            minute_price=intent.price.per_minute or 0,
+            seconds=intent.bound.seconds,
             reserved=reserved,
             needed=needed,
             lease=lease,
@@ -123,6 +127,7 @@ class PostgresLedger(Store):
             status=settlement.status.value,
             input_tokens=settlement.usage.input_tokens,
             output_tokens=settlement.usage.output_tokens,
+            seconds=settlement.usage.seconds,
             estimated=settlement.usage.estimated,
             cost=Decimal(0) if failed else call.price.cost(settlement.usage),
             id=call.id,

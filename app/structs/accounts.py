@@ -109,13 +109,15 @@ class TokenRow(msgspec.Struct):
 
 
 UsdPerMillion = Annotated[str, msgspec.Meta(description="USD per million tokens")]
+UsdPerMinute = Annotated[str, msgspec.Meta(description="USD per minute of sound")]
 
 
 class UnitPrice(msgspec.Struct):
-    """USD per million tokens."""
+    """USD per million tokens, and per minute of sound."""
 
     input: UsdPerMillion
     output: UsdPerMillion
+    minute: UsdPerMinute
 
 
 class UsageRowOut(msgspec.Struct):
@@ -148,10 +150,12 @@ class UsageRowOut(msgspec.Struct):
             status=row.status.value,
             input_tokens=row.input_tokens,
             output_tokens=row.output_tokens,
-            seconds=None,
+            seconds=None if row.seconds is None else float(row.seconds),
             characters=None,
             estimated=row.estimated,
-            unit_price=UnitPrice(money(row.input_price), money(row.output_price)),
+            unit_price=UnitPrice(
+                money(row.input_price), money(row.output_price), money(row.minute_price)
+            ),
             cost=money(row.cost),
             created_at=row.created_at,
             notebook_id=row.notebook_id,

@@ -29,6 +29,20 @@ def test_an_operators_file_adds_to_the_shipped_list_and_wins(tmp_path: Path) -> 
     assert prices.of("minimax-m3").input_per_million == Decimal("0.20")
 
 
+def test_sound_is_priced_by_the_minute_or_the_second(tmp_path: Path) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text(
+        '[models.ear]\nper_minute = "0.006"\n[models.other-ear]\nper_second = "0.0001"\n'
+    )
+    prices = load_prices(file)
+    assert prices.of_sound("ear").per_minute == Decimal("0.006")
+    assert prices.of_sound("other-ear").per_minute == Decimal("0.006")
+    assert prices.of_sound("whisper-base").per_minute == 0
+    for unpriced in ("brand-new", "glm-5.3-flash"):
+        with pytest.raises(NoPrice, match=r"minute.*PRICES_FILE"):
+            prices.of_sound(unpriced)
+
+
 def test_a_model_without_a_price_names_itself_and_the_setting() -> None:
     with pytest.raises(NoPrice, match=r"brand-new.*PRICES_FILE"):
         load_prices().of("brand-new")

@@ -175,9 +175,9 @@ async def test_tokens_are_listed_without_secrets_and_revoked_at_once(beleg: Bele
 async def _session(beleg: Beleg, client: httpx.AsyncClient) -> str:
     """A session of that client's user."""
     token = client.headers["authorization"].removeprefix("Bearer ")
-    user = await beleg.services.accounts.by_token(token)
-    assert user is not None
-    return await beleg.services.accounts.open_session(user)
+    visitor = await beleg.services.accounts.by_token(token)
+    assert visitor is not None
+    return await beleg.services.accounts.open_session(visitor.user)
 
 
 async def test_a_session_reads_and_changes_things_with_its_csrf_header(beleg: Beleg) -> None:
@@ -241,5 +241,9 @@ async def test_the_page_signs_in_the_person_at_the_machine_alone(start: Start) -
 
 async def test_a_unit_price_says_what_unit_it_is_for(beleg: Beleg) -> None:
     schemas = (await (await beleg.client()).get("/openapi.json")).json()["components"]["schemas"]
-    for part in schemas["UnitPrice"]["properties"].values():
-        assert part["description"] == "USD per million tokens"
+    said = {name: part["description"] for name, part in schemas["UnitPrice"]["properties"].items()}
+    assert said == {
+        "input": "USD per million tokens",
+        "output": "USD per million tokens",
+        "minute": "USD per minute of sound",
+    }

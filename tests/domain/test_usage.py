@@ -57,3 +57,10 @@ def test_a_price_list_names_what_it_lacks() -> None:
     assert prices.of("known") is PRICE
     with pytest.raises(NoPrice, match=r'unknown.*\[models\."unknown"\].*PRICES_FILE'):
         prices.of("unknown")
+
+
+def test_seconds_of_sound_cost_their_share_of_a_minute() -> None:
+    price = Price(Decimal(0), per_minute=Decimal("0.006"))
+    assert price.cost(TokenUsage(0, seconds=Decimal(90))) == Decimal("0.009")
+    assert price.cost(TokenUsage(0, seconds=Decimal("0.001"))) == Decimal("0.0000001")
+    assert Price(Decimal(1)).cost(TokenUsage(0, seconds=Decimal(90))) == 0

@@ -80,17 +80,16 @@ async def administration(database_url: str, credit: "Decimal") -> AsyncIterator[
         credit: USD that a new account may spend.
     """
     from adapters.passwords import Argon2Passwords
-    from adapters.postgres.connection import open_engine
+    from adapters.postgres.connection import open_pool
     from adapters.postgres.unit_of_work import PostgresUnitOfWork
     from domain.usecases.administer import Administer
 
-    engine = open_engine(database_url, pool_size=2)
     hasher = Argon2Passwords()
     try:
-        yield Administer(PostgresUnitOfWork(engine), hasher, credit)
+        async with open_pool(database_url, size=2) as pool:
+            yield Administer(PostgresUnitOfWork(pool), hasher, credit)
     finally:
         hasher.close()
-        await engine.dispose()
 
 
 @asynccontextmanager
@@ -104,7 +103,7 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
     from adapters.extraction.pdf_process import PdfProcesses
     from adapters.extraction.reader import FileReader
     from adapters.passwords import Argon2Passwords
-    from adapters.postgres.connection import open_engine
+    from adapters.postgres.connection import open_pool
     from adapters.postgres.listener import PostgresListener
     from adapters.postgres.unit_of_work import PostgresUnitOfWork
     from adapters.prices import load_prices
@@ -115,9 +114,11 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
     if not settings.database_url:
         raise Rejected("DATABASE_URL is not set. `beleg up` runs a database by itself.")
     async with AsyncExitStack() as stack:
-        engine = open_engine(settings.database_url, pool_size=settings.database_pool_size)
-        stack.push_async_callback(engine.dispose)
-        uow = PostgresUnitOfWork(engine)
+        uow = PostgresUnitOfWork(
+            await stack.enter_async_context(
+                open_pool(settings.database_url, size=settings.database_pool_size)
+            )
+        )
         embedding_set, notices = await _embedding_set(settings, uow)
         embedder, floor = await _embedder(settings, embedding_set, stack)
         reader = FileReader(PdfProcesses(size=2))

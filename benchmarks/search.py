@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+import asyncpg
 import numpy as np
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.postgres.rows import statement
+from adapters.postgres.rows import numbered, statement
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from benchmarks import stage
 from benchmarks.search_rows import (
@@ -72,7 +71,7 @@ order by score desc limit 8
 
 def _ours_near() -> str:
     """The product's own vector side: its statement up to where the keyword side begins."""
-    sql = statement("search").text
+    sql = statement("search")
     head, found, _ = sql.partition(",\nsize as materialized")
     assert found, "search.sql no longer has the vector side first"
     return (
@@ -85,14 +84,16 @@ def _ours_near() -> str:
 class Sides:
     """The four things that are timed, each from a question to its rows."""
 
-    engine: AsyncEngine
+    pool: asyncpg.Pool
     filled: Filled
     set_id: int
 
     async def rows(self, sql: str, **values: Any) -> Sequence[Any]:  # noqa: ANN401 - column values
         """What a statement gives, in a transaction of its own."""
-        async with self.engine.begin() as connection:
-            return (await connection.execute(text(sql), values)).all()
+        text, names = numbered(sql)
+        async with self.pool.acquire() as connection, connection.transaction():
+            rows: list[Any] = await connection.fetch(text, *[values[name] for name in names])
+            return rows
 
     async def our_vectors(self, _question: str, vector: Matrix) -> Sequence[Any]:
         """The product's nearest chunks."""
@@ -111,7 +112,7 @@ class Sides:
 
     async def our_search(self, question: str, vector: Matrix) -> Sequence[Any]:
         """The product's search, its terms made in Python included."""
-        async with PostgresUnitOfWork(self.engine)() as tx:
+        async with PostgresUnitOfWork(self.pool)() as tx:
             return await tx.index.search(
                 Scope(self.filled.notebook_id),
                 self.set_id,
@@ -223,7 +224,7 @@ async def show_plan(sides: Sides, question: str, vector: Matrix) -> None:
         "floor": -1.0,
         "k": K,
     }
-    explain = f"explain (analyze, costs, buffers off) {statement('search').text}"
+    explain = f"explain (analyze, costs, buffers off) {statement('search')}"
     for line in await sides.rows(explain, **values):
         print(re.sub(r"'\[[^']*'", "'[…]'", line[0])[:180])
 
@@ -235,32 +236,26 @@ async def filled(
     """The notebook that is searched amid others, and questions with their vectors."""
     corpus = stage.words()
     texts, vectors = Texts(corpus, 3), Vectors(7)
-    engine = open_both(url)
-    try:
-        async with PostgresUnitOfWork(engine)() as tx:
+    async with open_both(url) as pool:
+        async with PostgresUnitOfWork(pool)() as tx:
             owner = (await tx.accounts.add("bench@example.org", None, Decimal(0))).id
             in_force = (await tx.index.activate("bench", DIMENSION, "bench")).id
-        async with engine.begin() as connection:
-            for part in TEXTBOOK.strip().split(";\n"):
-                await connection.execute(text(part))
+        await pool.execute(TEXTBOOK)
 
         async def others() -> None:
             for _ in range(3):
                 rows = vectors.of(vectors.notebook(asked.chunks // 10))
-                await fill(engine, owner, in_force, texts, rows, 5)
+                await fill(pool, owner, in_force, texts, rows, 5)
 
         await others()
         latent = vectors.notebook(asked.chunks)
         rows = vectors.of(latent)
-        one = await fill(engine, owner, in_force, texts, rows, asked.sources)
+        one = await fill(pool, owner, in_force, texts, rows, asked.sources)
         near = vectors.near(latent, asked.questions)
         await others()
-        async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as raw:
-            await raw.execute(text("vacuum analyze"))
+        await pool.execute("vacuum analyze")
         questions = stage.questions(corpus, asked.questions, seed=11)
-        yield Sides(engine, one, in_force), list(zip(questions, near, strict=True))
-    finally:
-        await engine.dispose()
+        yield Sides(pool, one, in_force), list(zip(questions, near, strict=True))
 
 
 async def run(asked: argparse.Namespace) -> bool:

@@ -1,17 +1,16 @@
 """The rows that searches run over: a notebook in the product's tables and in the textbook's."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
+import asyncpg
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import event
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.postgres.connection import open_engine
+from adapters.postgres.connection import open_pool
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from domain.ids import ChunkId, NotebookId, SourceId, UserId, VersionId, new_id
 from domain.passage import Chunk, Passage
@@ -85,10 +84,10 @@ class Texts:
 
 
 async def fill(
-    engine: AsyncEngine, owner: UserId, set_id: int, texts: Texts, vectors: Matrix, sources: int
+    pool: asyncpg.Pool, owner: UserId, set_id: int, texts: Texts, vectors: Matrix, sources: int
 ) -> Filled:
     """Write a notebook through the product's stores, and the same rows into the textbook."""
-    uow = PostgresUnitOfWork(engine)
+    uow = PostgresUnitOfWork(pool)
     places: list[tuple[VersionId, int]] = []
     ids: list[ChunkId] = []
     async with uow() as tx:
@@ -113,7 +112,7 @@ async def fill(
             await tx.index.write(version_id, set_id, keyed, rows, postings_of(chunks))
         places += [(version_id, n) for n in range(len(rows))]
         ids += [key for key, _ in keyed]
-        await _fill_textbook(engine, notebook.id, keyed, rows)
+        await _fill_textbook(pool, notebook.id, keyed, rows)
     return Filled(notebook.id, vectors, places, ids)
 
 
@@ -148,37 +147,30 @@ def _chunk(ordinal: int, written: str) -> Chunk:
 
 
 async def _fill_textbook(
-    engine: AsyncEngine,
+    pool: asyncpg.Pool,
     notebook_id: NotebookId,
     chunks: Sequence[tuple[ChunkId, Chunk]],
     rows: Matrix,
 ) -> None:
-    async with engine.begin() as connection:
-        raw = (await connection.get_raw_connection()).driver_connection
-        assert raw is not None
-        await raw.copy_records_to_table(
-            "textbook",
-            columns=("id", "notebook_id", "text", "embedding"),
-            records=[
-                (key, notebook_id, chunk.text, row)
-                for (key, chunk), row in zip(chunks, rows, strict=True)
-            ],
-        )
+    await pool.copy_records_to_table(
+        "textbook",
+        columns=("id", "notebook_id", "text", "embedding"),
+        records=[
+            (key, notebook_id, chunk.text, row)
+            for (key, chunk), row in zip(chunks, rows, strict=True)
+        ],
+    )
 
 
-def open_both(url: str) -> AsyncEngine:
-    """The product's pool, whose connections send the textbook's `vector` in binary as well."""
-    engine = open_engine(url, pool_size=2)
-
-    @event.listens_for(engine.sync_engine, "connect")
-    def _on_connect(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own
-        connection.run_async(
-            lambda raw: raw.set_type_codec(
+@asynccontextmanager
+async def open_both(url: str) -> AsyncIterator[asyncpg.Pool]:
+    """The product's pool, whose connection sends the textbook's `vector` in binary as well."""
+    async with open_pool(url, size=1) as pool:
+        async with pool.acquire() as connection:
+            await connection.set_type_codec(
                 "vector", schema="public", encoder=_encode, decoder=_decode, format="binary"
             )
-        )
-
-    return engine
+        yield pool
 
 
 def _encode(vector: Matrix) -> bytes:

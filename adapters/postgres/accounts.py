@@ -3,11 +3,9 @@
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
+from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
 from domain.account import ApiToken, User
 from domain.errors import Conflict, Forbidden
@@ -20,7 +18,7 @@ _USER = (
 )
 
 
-def _user(row: Row[Any]) -> User:
+def _user(row: Row) -> User:
     return User(
         id=row.id,
         email=row.email,
@@ -32,7 +30,7 @@ def _user(row: Row[Any]) -> User:
     )
 
 
-def _token(row: Row[Any]) -> ApiToken:
+def _token(row: Row) -> ApiToken:
     return ApiToken(id=row.id, name=row.name, created_at=row.created_at)
 
 
@@ -144,12 +142,12 @@ class PostgresAccounts(Store):
         return page_of(rows, limit, _token)
 
     async def end_token(self, user_id: UserId, token_id: TokenId) -> bool:
-        result = await self._run(
+        removed = await self._run(
             "delete from api_tokens where id = :id and user_id = :user_id",
             id=token_id,
             user_id=user_id,
         )
-        return bool(result.rowcount)
+        return bool(removed)
 
     async def set_preferences(
         self, user_id: UserId, *, pdf_capture: str | None, language: str | None

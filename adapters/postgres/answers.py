@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import Row
 
+from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, hit_of, page_of
 from domain.channels import ANSWER_APPENDED, ANSWER_STOPPED
 from domain.conversation import (
@@ -36,7 +36,7 @@ def _json(value: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def _answer(
-    row: Row[Any], citations: tuple[Citation, ...] = (), retrieved: tuple[Hit, ...] = ()
+    row: Row, citations: tuple[Citation, ...] = (), retrieved: tuple[Hit, ...] = ()
 ) -> Answer:
     problem = _json(row.error)
     return Answer(
@@ -57,11 +57,11 @@ def _answer(
     )
 
 
-def _event(row: Row[Any]) -> AnswerEvent:
+def _event(row: Row) -> AnswerEvent:
     return AnswerEvent(row.id, EventKind(row.event), _json(row.data))
 
 
-def _citation(row: Row[Any]) -> Citation:
+def _citation(row: Row) -> Citation:
     return Citation(
         marker=row.marker,
         rank=row.rank,
@@ -298,7 +298,7 @@ class PostgresAnswers(Store):
         )
         return [msgspec.convert(_event(row).data, Citation, strict=False) for row in rows]
 
-    async def _whole(self, rows: Sequence[Row[Any]]) -> list[Answer]:
+    async def _whole(self, rows: Sequence[Row]) -> list[Answer]:
         """Answers with their citations and what was retrieved, in two more statements."""
         ids = [row.id for row in rows]
         citations = await self._all(

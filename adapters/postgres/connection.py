@@ -1,17 +1,14 @@
 """Open the pool, teach it pgvector's wire format, translate driver errors."""
 
+import math
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import asyncpg
 import numpy as np
-from sqlalchemy import event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from domain.errors import NotFound, Unavailable
 from domain.ports import Vectors
@@ -19,37 +16,51 @@ from domain.ports import Vectors
 _HEADER = struct.Struct(">HH")
 _FOREIGN_KEY = "23503"
 _NO_ANSWER = "The database does not answer. Try again in a moment."
+_NEVER = math.inf
+
+
+class Row(asyncpg.Record):  # type: ignore[misc] # asyncpg has no types
+    """A row whose columns are its attributes."""
+
+    __slots__ = ()
+
+    def __getattr__(self, column: str) -> Any:  # noqa: ANN401 - a column's value
+        try:
+            return self[column]
+        except KeyError:
+            raise AttributeError(column) from None
 
 
 def driver_url(database_url: str, driver: str) -> str:
     """A plain `postgresql://` URL as SQLAlchemy wants it for `driver`."""
     url = make_url(database_url).set(drivername=f"postgresql+{driver}")
-    if driver == "asyncpg" and "sslmode" in url.query:
-        ssl = url.query["sslmode"]
-        url = url.difference_update_query(["sslmode"]).update_query_dict({"ssl": ssl})
     return url.render_as_string(hide_password=False)
 
 
-def open_engine(database_url: str, *, pool_size: int) -> AsyncEngine:
-    """A pool of connections, each with the `halfvec` codec."""
-    engine = create_async_engine(
-        driver_url(database_url, "asyncpg"),
-        pool_size=pool_size,
-        max_overflow=0,
-        # The connection used last has its statements prepared.
-        pool_use_lifo=True,
-        pool_timeout=10,
-        connect_args={"timeout": 10, "command_timeout": 120, "server_settings": {"jit": "off"}},
+@asynccontextmanager
+async def open_pool(database_url: str, *, size: int) -> AsyncIterator[asyncpg.Pool]:
+    """At most that many connections, opened at need, each with the `halfvec` codec."""
+    pool = asyncpg.create_pool(
+        database_url,
+        min_size=0,
+        max_size=size,
+        # Every one keeps all its statements prepared, and the one used last is taken first.
+        max_queries=_NEVER,
+        max_inactive_connection_lifetime=0,
+        max_cached_statement_lifetime=0,
+        statement_cache_size=500,
+        init=_register_halfvec,
+        reset=_keep,
+        record_class=Row,
+        timeout=10,
+        command_timeout=120,
+        server_settings={"jit": "off"},
     )
-
-    @event.listens_for(engine.sync_engine, "connect")
-    def _on_connect(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own
-        connection.run_async(_register_halfvec)
-
-    return engine
+    async with pool:
+        yield pool
 
 
-async def _register_halfvec(connection: Any) -> None:  # noqa: ANN401 - asyncpg has no types
+async def _register_halfvec(connection: asyncpg.Connection) -> None:
     schema = await connection.fetchval(
         "select n.nspname from pg_type t join pg_namespace n on n.oid = t.typnamespace"
         " where t.typname = 'halfvec'"
@@ -58,6 +69,10 @@ async def _register_halfvec(connection: Any) -> None:  # noqa: ANN401 - asyncpg 
         await connection.set_type_codec(
             "halfvec", schema=schema, encoder=_encode, decoder=_decode, format="binary"
         )
+
+
+async def _keep(_connection: asyncpg.Connection) -> None:
+    """Nothing to reset: transactions end with their block, and nothing else is ever set."""
 
 
 def _encode(vector: Vectors) -> bytes:
@@ -78,15 +93,10 @@ def translated_errors() -> Iterator[None]:
     """
     try:
         yield
-    except DBAPIError as error:
-        if error.connection_invalidated:
-            raise Unavailable(_NO_ANSWER) from error
-        _raise_ours(getattr(error.orig, "sqlstate", None), error)
-        raise
-    except asyncpg.PostgresError as error:  # COPY goes past SQLAlchemy
+    except asyncpg.PostgresError as error:
         _raise_ours(error.sqlstate, error)
         raise
-    except (asyncpg.InterfaceError, PoolTimeout, OSError, TimeoutError) as error:
+    except (asyncpg.InterfaceError, OSError, TimeoutError) as error:
         raise Unavailable(_NO_ANSWER) from error
 
 

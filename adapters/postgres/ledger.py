@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
+from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
 from domain.errors import OutOfCredit
 from domain.ids import AnswerId, SourceId, UserId
@@ -41,7 +39,7 @@ from settled where u.id = settled.user_id
 """
 
 
-def _usage_row(row: Row[Any]) -> UsageRow:
+def _usage_row(row: Row) -> UsageRow:
     return UsageRow(
         id=row.id,
         kind=CallKind(row.kind),
@@ -117,7 +115,7 @@ class PostgresLedger(Store):
             needed=needed,
             lease=lease,
         )
-        if not opened.rowcount:
+        if not opened:
             raise _uncovered(needed)
 
     async def settle(self, call: Intent, settlement: Settlement) -> None:

@@ -1,11 +1,9 @@
 """Notebook rows and the links of sources into them."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
+from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
 from domain.errors import TooLarge
 from domain.ids import NotebookId, SourceId, UserId, new_id
@@ -25,7 +23,7 @@ left join source_versions v on v.id = s.version_id
 """
 
 
-def _notebook(row: Row[Any]) -> Notebook:
+def _notebook(row: Row) -> Notebook:
     return Notebook(
         id=row.id,
         owner_id=row.owner_id,
@@ -114,12 +112,12 @@ class PostgresNotebooks(Store):
         )
 
     async def unlink(self, notebook_id: NotebookId, source_id: SourceId) -> bool:
-        result = await self._run(
+        removed = await self._run(
             "delete from notebook_sources where notebook_id = :id and source_id = :source_id",
             id=notebook_id,
             source_id=source_id,
         )
-        return bool(result.rowcount)
+        return bool(removed)
 
     async def has_ready(
         self,

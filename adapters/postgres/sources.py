@@ -1,12 +1,10 @@
 """Source, version and passage rows."""
 
 import json
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
-
 from adapters.postgres.answers import PostgresAnswers
+from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
 from domain.channels import SOURCE_CHANGED
 from domain.errors import Problem
@@ -32,7 +30,7 @@ from sources s left join source_versions v on v.id = s.version_id
 """
 
 
-def _source(row: Row[Any]) -> Source:
+def _source(row: Row) -> Source:
     skipped = json.loads(row.skipped) if isinstance(row.skipped, str) else row.skipped or []
     return Source(
         id=row.id,
@@ -58,7 +56,7 @@ def _source(row: Row[Any]) -> Source:
     )
 
 
-def _passage(row: Row[Any]) -> Passage:
+def _passage(row: Row) -> Passage:
     return Passage(row.ordinal, row.page, row.text, row.language)
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+import asyncpg
 
 from adapters.postgres.accounts import PostgresAccounts
 from adapters.postgres.answers import PostgresAnswers
@@ -18,11 +18,14 @@ from adapters.postgres.sources import PostgresSources
 from adapters.postgres.transcripts import PostgresTranscripts
 from domain.errors import Unavailable
 
+_TURN_S = 10.0
+"""How long to wait for a connection."""
+
 
 class PostgresStores:
     """The `Stores` port on one connection."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: asyncpg.Connection) -> None:
         self.accounts = PostgresAccounts(connection)
         self.notebooks = PostgresNotebooks(connection)
         self.sources = PostgresSources(connection)
@@ -38,13 +41,13 @@ class PostgresStores:
 class PostgresUnitOfWork:
     """The `UnitOfWork` port."""
 
-    engine: AsyncEngine
+    pool: asyncpg.Pool
 
     @asynccontextmanager
     async def __call__(self) -> AsyncIterator[PostgresStores]:
         """A transaction: commits at the end of the block, rolls back where it raises."""
         with translated_errors():
-            async with self.engine.begin() as connection:
+            async with self.pool.acquire(timeout=_TURN_S) as connection, connection.transaction():
                 yield PostgresStores(connection)
 
     async def is_ready(self) -> bool:

@@ -10,7 +10,7 @@ import pytest_asyncio
 from saq import Queue, Status, Worker
 from saq.types import Context
 
-from adapters.postgres.connection import open_engine
+from adapters.postgres.connection import open_pool
 from adapters.postgres.jobs import HEARTBEAT_S
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from domain.jobs import INGEST_SOURCE, QUEUES, JobKind
@@ -22,9 +22,8 @@ Run = Callable[..., Awaitable[None]]
 
 @pytest_asyncio.fixture
 async def uow(database_url: str) -> AsyncIterator[PostgresUnitOfWork]:
-    engine = open_engine(database_url, pool_size=3)
-    yield PostgresUnitOfWork(engine)
-    await engine.dispose()
+    async with open_pool(database_url, size=3) as pool:
+        yield PostgresUnitOfWork(pool)
 
 
 @asynccontextmanager

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any
 from uuid import UUID, uuid4
 
+import asyncpg
 import numpy as np
 import pytest
 import pytest_asyncio
-from sqlalchemy import event, text
 
-from adapters.postgres.connection import open_engine
+from adapters.postgres.connection import Row, open_pool
 from adapters.postgres.listener import PostgresListener
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from domain.account import User
@@ -69,9 +68,15 @@ def stores_url(postgres: str) -> Iterator[str]:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def uow(stores_url: str) -> AsyncIterator[PostgresUnitOfWork]:
-    engine = open_engine(stores_url, pool_size=8)
-    yield PostgresUnitOfWork(engine)
-    await engine.dispose()
+    async with open_pool(stores_url, size=8) as pool:
+        yield PostgresUnitOfWork(pool)
+
+
+async def _sql(uow: PostgresUnitOfWork, statement: str, *values: object) -> list[Row]:
+    """What a statement of the test's own gives."""
+    async with uow.pool.acquire() as connection:
+        rows: list[Row] = await connection.fetch(statement, *values)
+        return rows
 
 
 async def _user(uow: PostgresUnitOfWork, credit: str = "1") -> User:
@@ -87,11 +92,8 @@ async def _again(uow: PostgresUnitOfWork, user: User) -> User:
 
 
 async def _reserved(uow: PostgresUnitOfWork, user: User) -> Decimal:
-    async with uow.engine.begin() as connection:
-        row = await connection.execute(
-            text("select reserved from users where id = :id"), {"id": user.id}
-        )
-        return Decimal(row.scalar_one())
+    [row] = await _sql(uow, "select reserved from users where id = $1", user.id)
+    return Decimal(row.reserved)
 
 
 async def _notebook(uow: PostgresUnitOfWork, user: User) -> Notebook:
@@ -239,10 +241,10 @@ async def test_a_lost_connection_is_unavailable_and_the_next_one_works(
     uow: PostgresUnitOfWork,
 ) -> None:
     async def lose() -> None:
-        async with uow() as tx, uow.engine.begin() as other:
+        async with uow() as tx:
             connection = tx.accounts._connection  # noqa: SLF001 - to know which one to end
-            pid = (await connection.execute(text("select pg_backend_pid()"))).scalar_one()
-            await other.execute(text("select pg_terminate_backend(:pid)"), {"pid": pid})
+            pid = await connection.fetchval("select pg_backend_pid()")
+            await _sql(uow, "select pg_terminate_backend($1)", pid)
             await tx.accounts.by_email("x")
 
     with pytest.raises(Unavailable):
@@ -255,9 +257,8 @@ async def test_a_lost_connection_is_unavailable_and_the_next_one_works(
 
 async def test_of_two_first_accounts_one_is_the_admin(postgres: str) -> None:
     with migrated_database(postgres) as url:
-        engine = open_engine(url, pool_size=4)
-        users = await asyncio.gather(*(_user(PostgresUnitOfWork(engine)) for _ in range(4)))
-        await engine.dispose()
+        async with open_pool(url, size=4) as pool:
+            users = await asyncio.gather(*(_user(PostgresUnitOfWork(pool)) for _ in range(4)))
     assert sorted(user.is_admin for user in users) == [False, False, False, True]
 
 
@@ -393,13 +394,10 @@ async def test_a_deleted_source_leaves_no_row(shelf: Shelf) -> None:
     tables = ("sources", "source_versions", "passages", "chunks", "chunk_vectors", "postings")
 
     async def rows() -> dict[str, int]:
-        async with shelf.uow.engine.begin() as connection:
-            return {
-                table: (
-                    await connection.execute(text(f"select count(*) from {table}"))
-                ).scalar_one()
-                for table in (*tables, "paid_embeddings", "notebook_sources")
-            }
+        return {
+            table: (await _sql(shelf.uow, f"select count(*) as n from {table}"))[0].n
+            for table in (*tables, "paid_embeddings", "notebook_sources")
+        }
 
     async with shelf.uow() as tx:
         other = await tx.sources.get(kept.id, shelf.user.id)
@@ -419,11 +417,8 @@ async def test_a_deleted_source_leaves_no_row(shelf: Shelf) -> None:
 
 async def _is_free(uow: PostgresUnitOfWork, table: str, row_id: UUID) -> bool:
     """True where no other transaction holds that row."""
-    async with uow.engine.begin() as connection:
-        found = await connection.execute(
-            text(f"select 1 from {table} where id = :id for update skip locked"), {"id": row_id}
-        )
-        return found.first() is not None
+    lock = f"select 1 from {table} where id = $1 for update skip locked"
+    return bool(await _sql(uow, lock, row_id))
 
 
 async def test_an_entry_that_is_found_is_held_until_commit(uow: PostgresUnitOfWork) -> None:
@@ -550,27 +545,23 @@ async def test_a_file_s_own_title_replaces_its_name_and_no_title_that_was_given(
 async def test_what_lost_its_job_is_found_without_comparing_each_source_with_each_job(
     postgres: str,
 ) -> None:
-    explained: list[str] = []
-
-    def explain(connection: Any, _: object, sql: str, values: Any, *__: object) -> None:  # noqa: ANN401 - SQLAlchemy's own
-        if "saq_jobs" in sql and not sql.startswith("explain"):
-            plan = connection.exec_driver_sql(f"explain {sql}", values)
-            explained.append("\n".join(row[0] for row in plan))
-
     with migrated_database(postgres) as url:
-        engine = open_engine(url, pool_size=2)
-        uow = PostgresUnitOfWork(engine)
-        user = await _user(uow)
-        lost = await _source(uow, user)
-        async with engine.begin() as connection:
-            await connection.execute(text(_MANY_SOURCES))
-            await connection.execute(text(_THEIR_JOBS), {"lost": lost.id})
-            await connection.execute(text("analyze sources, saq_jobs"))
-        event.listen(engine.sync_engine, "before_cursor_execute", explain)
-        async with uow() as tx:
-            assert await tx.sources.stalled() == [(lost.id, 0)]
-        await engine.dispose()
-    [plan] = explained
+        async with open_pool(url, size=2) as pool:
+            uow = PostgresUnitOfWork(pool)
+            user = await _user(uow)
+            lost = await _source(uow, user)
+            await _sql(uow, _MANY_SOURCES)
+            await _sql(uow, _THEIR_JOBS, lost.id)
+            await _sql(uow, "analyze sources, saq_jobs")
+            asked: list[asyncpg.LoggedQuery] = []
+            async with uow() as tx:
+                connection = tx.sources._connection  # noqa: SLF001 - to see what is sent
+                connection.add_query_logger(asked.append)
+                assert await tx.sources.stalled() == [(lost.id, 0)]
+                connection.remove_query_logger(asked.append)
+            [stalled] = asked
+            rows = await _sql(uow, f"explain {stalled.query}", *stalled.args)
+            plan = "\n".join(row[0] for row in rows)
     assert "Hash" in plan
     assert "Nested Loop" not in plan
 
@@ -586,18 +577,18 @@ _THEIR_JOBS = """
 with old as (update sources set updated_at = now() - interval '1 minute' returning id)
 insert into saq_jobs (key, job, queue, status)
 select concat_ws(':', 'saq:job:ingest:ingest_source', id, 0), '', 'ingest', 'queued'
-from old where id <> :lost
+from old where id <> $1
 """
 
 
 async def test_the_version_that_a_source_shows_is_indexed(uow: PostgresUnitOfWork) -> None:
     # Deleting a version asks which source shows it: without an index, all of them are read.
-    async with uow.engine.begin() as connection:
-        await connection.execute(text("set local enable_seqscan = off"))
-        plan = await connection.execute(
-            text("explain select 1 from sources where version_id = :id"), {"id": uuid4()}
+    async with uow.pool.acquire() as connection, connection.transaction():
+        await connection.execute("set local enable_seqscan = off")
+        plan = await connection.fetch(
+            "explain select 1 from sources where version_id = $1", uuid4()
         )
-        assert "sources_version_id_idx" in str(plan.all())
+    assert "sources_version_id_idx" in str(plan)
 
 
 # --- answers
@@ -1015,14 +1006,11 @@ async def test_a_request_at_work_holds_its_key_until_it_ends_or_its_process_died
         await tx.idempotency.forget(user.id, "k")
         assert await tx.idempotency.recall(user.id, "k", b"body") is None
         await tx.idempotency.remember(user.id, "k", b"body", "")
-    async with uow.engine.begin() as connection:
-        await connection.execute(
-            text(
-                "update idempotency_keys set created_at = now() - interval '1 hour'"
-                " where user_id = :id"
-            ),
-            {"id": user.id},
-        )
+    await _sql(
+        uow,
+        "update idempotency_keys set created_at = now() - interval '1 hour' where user_id = $1",
+        user.id,
+    )
     async with uow() as tx:
         assert await tx.idempotency.recall(user.id, "k", b"body") is None
         await tx.idempotency.remember(user.id, "k", b"body", "made")
@@ -1035,15 +1023,12 @@ async def test_keys_are_forgotten_after_a_week(uow: PostgresUnitOfWork) -> None:
     async with uow() as tx:
         for key in ("young", "old"):
             await tx.idempotency.remember(user.id, key, b"body", "made")
-    async with uow.engine.begin() as connection:
-        await connection.execute(
-            text(
-                "update idempotency_keys set created_at = now() - case key"
-                " when 'old' then interval '169 hours' else interval '167 hours' end"
-                " where user_id = :id"
-            ),
-            {"id": user.id},
-        )
+    await _sql(
+        uow,
+        "update idempotency_keys set created_at = now() - case key"
+        " when 'old' then interval '169 hours' else interval '167 hours' end where user_id = $1",
+        user.id,
+    )
     async with uow() as tx:
         await tx.idempotency.forget_old()
         assert await tx.idempotency.recall(user.id, "young", b"body") == "made"
@@ -1059,11 +1044,9 @@ async def test_a_job_that_waits_is_not_enqueued_twice_and_a_rollback_enqueues_no
     key = str(uuid4())
 
     async def waiting() -> int:
-        async with uow.engine.begin() as connection:
-            found = await connection.execute(
-                text("select count(*) from saq_jobs where key like '%' || :key"), {"key": key}
-            )
-            return int(found.scalar_one())
+        like = "select count(*) as n from saq_jobs where key like '%' || $1"
+        [row] = await _sql(uow, like, key)
+        return int(row.n)
 
     async def fail() -> None:
         async with uow() as tx:

@@ -24,9 +24,9 @@ async def provide_reader(request: AnyRequest, services: NamedDependency[Services
         Forbidden: a form came without this session's CSRF token.
     """
     session = request.cookies.get(COOKIE, "")
-    user = await services.accounts.by_session(session) if session else None
-    if user is not None:
-        request.state[READER] = user
+    visitor = await services.accounts.by_session(session) if session else None
+    if visitor is not None:
+        request.state[READER] = user = visitor.user
         if request.method == "POST":
             await _check_csrf(request, session)
         return user

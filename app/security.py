@@ -37,19 +37,19 @@ async def provide_user(request: AnyRequest, services: NamedDependency[Services])
     """
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     if scheme:
-        user = await services.accounts.by_token(secret.strip())
-        if scheme.lower() != "bearer" or user is None:
+        visitor = await services.accounts.by_token(secret.strip())
+        if scheme.lower() != "bearer" or visitor is None:
             raise NotSignedIn("This token is not valid. Make a new one.")
-        return user
+        return visitor.user
     session = request.cookies.get(COOKIE)
-    user = await services.accounts.by_session(session) if session else None
-    if session is None or user is None:
+    visitor = await services.accounts.by_session(session) if session else None
+    if session is None or visitor is None:
         raise NotSignedIn
     if request.method not in _SAFE:
         sent = request.headers.get(CSRF_HEADER, "")
         if not hmac.compare_digest(sent.encode(), csrf_token(session).encode()):
             raise Forbidden("The CSRF token is missing or wrong. Reload the page.")
-    return user
+    return visitor.user
 
 
 async def provide_user_or_none(

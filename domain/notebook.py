@@ -5,15 +5,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from domain.access import Role
 from domain.ids import NotebookId, UserId
 
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """A notebook with what it holds."""
+    """A notebook with what it holds, as one person sees it.
+
+    Args:
+        owner: the owner's address.
+        role: that person's.
+    """
 
     id: NotebookId
     owner_id: UserId
+    owner: str
+    role: Role
     title: str
     language: str
     source_count: int

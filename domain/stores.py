@@ -1,7 +1,8 @@
 """The ports of the database: what one transaction can do.
 
 Each store belongs to the unit of work that hands it out and is used inside it. Reads that take a
-`user_id` answer None for what that user may not see.
+`user_id` answer None for what that user may not see, and raise Forbidden where their role there is
+less than `at_least`.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from decimal import Decimal
 from typing import Generic, Protocol, TypeVar
 from uuid import UUID
 
+from domain.access import Role, Thing, Visitor
 from domain.account import ApiToken, User
 from domain.conversation import Answer, AnswerEvent, AnswerStatus, Citation, Message
 from domain.embedding_set import EmbeddingSet
@@ -78,12 +80,12 @@ class Accounts(Protocol):
         """The account and its password hash."""
         ...
 
-    async def by_session(self, token_hash: bytes) -> User | None:
-        """Whose session this is, if it has not expired."""
+    async def by_session(self, token_hash: bytes, about: Thing | None = None) -> Visitor | None:
+        """Whose session this is, if it has not expired, and what they are to a thing."""
         ...
 
-    async def by_token(self, token_hash: bytes) -> User | None:
-        """Whose API token this is."""
+    async def by_token(self, token_hash: bytes, about: Thing | None = None) -> Visitor | None:
+        """Whose API token this is, and what they are to a thing."""
         ...
 
     async def add_session(self, user_id: UserId, token_hash: bytes, lifetime: timedelta) -> None:
@@ -118,10 +120,12 @@ class Notebooks(Protocol):
 
     async def add(self, owner_id: UserId, title: str, language: str) -> Notebook: ...
 
-    async def get(self, notebook_id: NotebookId, user_id: UserId) -> Notebook | None: ...
+    async def get(
+        self, notebook_id: NotebookId, user_id: UserId, *, at_least: Role = Role.OWNER
+    ) -> Notebook | None: ...
 
     async def page(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[Notebook]:
-        """That user's notebooks, newest first."""
+        """That user's notebooks and those that are shared with them, newest first."""
         ...
 
     async def change(
@@ -169,7 +173,9 @@ class Sources(Protocol):
         """
         ...
 
-    async def get(self, source_id: SourceId, user_id: UserId) -> Source | None: ...
+    async def get(
+        self, source_id: SourceId, user_id: UserId, *, at_least: Role = Role.OWNER
+    ) -> Source | None: ...
 
     async def in_notebook(
         self, notebook_id: NotebookId, *, limit: int, after: UUID | None
@@ -342,14 +348,14 @@ class Answers(Protocol):
     async def count_question(
         self, notebook_id: NotebookId, user_id: UserId, day: date
     ) -> int | None:
-        """Count one more question; how many the notebook had that day, cleared ones included.
+        """Count one more question; how many that user asked there that day, cleared ones included.
 
-        Others that count wait for this transaction's end. None where it is not that user's.
+        Others that count wait for this transaction's end. None where that user may not ask there.
         """
         ...
 
     async def get(self, answer_id: AnswerId, user_id: UserId) -> Answer | None:
-        """The whole answer; citations of sources that left are marked removed."""
+        """That user's whole answer; citations of sources that left are marked removed."""
         ...
 
     async def status(self, answer_id: AnswerId) -> AnswerStatus | None:
@@ -357,17 +363,17 @@ class Answers(Protocol):
         ...
 
     async def page(
-        self, notebook_id: NotebookId, *, limit: int, after: UUID | None
+        self, notebook_id: NotebookId, user_id: UserId, *, limit: int, after: UUID | None
     ) -> Page[Answer]:
-        """A notebook's answers, newest first."""
+        """What that user asked in a notebook, newest first."""
         ...
 
     async def history(self, answer: Answer, *, messages: int) -> list[Message]:
         """The last messages before that question, oldest first."""
         ...
 
-    async def clear(self, notebook_id: NotebookId) -> None:
-        """Forget a notebook's questions and answers, but those that are being written."""
+    async def clear(self, notebook_id: NotebookId, user_id: UserId) -> None:
+        """Forget what that user asked in a notebook, but what is being answered."""
         ...
 
     async def keep_retrieved(self, answer_id: AnswerId, hits: Sequence[Hit]) -> None: ...

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
+from domain.access import Role, Thing, Visitor
 from domain.account import ApiToken, User
 from domain.errors import Conflict, Forbidden
 from domain.ids import TokenId, UserId, new_id
@@ -16,6 +17,18 @@ _USER = (
     "u.id, u.email, u.is_admin, u.pdf_capture, u.language, u.credit - u.reserved as credit,"
     " u.created_at"
 )
+
+
+_ROLE = """
+case cast(:kind as text)
+    when 'notebook' then
+        (select a.role from notebook_access a where a.notebook_id = :thing and a.user_id = u.id)
+    when 'source' then  -- of several roles "owner" sorts before "read"
+        (select min(a.role) from source_access a where a.source_id = :thing and a.user_id = u.id)
+    when 'answer' then
+        (select a.role from answer_access a where a.answer_id = :thing and a.user_id = u.id)
+end as role
+"""
 
 
 def _user(row: Row) -> User:
@@ -28,6 +41,10 @@ def _user(row: Row) -> User:
         credit=row.credit,
         created_at=row.created_at,
     )
+
+
+def _visitor(row: Row) -> Visitor:
+    return Visitor(_user(row), role=Role(row.role) if row.role else None)
 
 
 def _token(row: Row) -> ApiToken:
@@ -90,21 +107,25 @@ class PostgresAccounts(Store):
         )
         return (_user(row), row.password_hash) if row else None
 
-    async def by_session(self, token_hash: bytes) -> User | None:
+    async def by_session(self, token_hash: bytes, about: Thing | None = None) -> Visitor | None:
         row = await self._one(
-            f"select {_USER} from sessions s join users u on u.id = s.user_id"
+            f"select {_USER}, {_ROLE} from sessions s join users u on u.id = s.user_id"
             " where s.token_hash = :hash and s.expires_at > now()",
             hash=token_hash,
+            kind=about and about.kind,
+            thing=about and about.id,
         )
-        return _user(row) if row else None
+        return _visitor(row) if row else None
 
-    async def by_token(self, token_hash: bytes) -> User | None:
+    async def by_token(self, token_hash: bytes, about: Thing | None = None) -> Visitor | None:
         row = await self._one(
-            f"select {_USER} from api_tokens t join users u on u.id = t.user_id"
-            " where t.token_hash = :hash",
+            f"select {_USER}, {_ROLE}, t.id as token_id"
+            " from api_tokens t join users u on u.id = t.user_id where t.token_hash = :hash",
             hash=token_hash,
+            kind=about and about.kind,
+            thing=about and about.id,
         )
-        return _user(row) if row else None
+        return replace(_visitor(row), token_id=row.token_id) if row else None
 
     async def add_session(self, user_id: UserId, token_hash: bytes, lifetime: timedelta) -> None:
         await self._run("delete from sessions where expires_at < now()")

@@ -28,6 +28,9 @@ from domain.retrieval import Hit
 from domain.stores import Page
 
 _ABANDONED = "from answers where status = 'streaming' and lease_until < now()"
+_COUNTED = (
+    "update {} set asked_on = :day, asked = case when asked_on = :day then asked + 1 else 1 end"
+)
 _EVENTS = "select id, event, data from answer_events where answer_id = :id and id > :after"
 
 
@@ -108,9 +111,14 @@ class PostgresAnswers(Store):
         self, notebook_id: NotebookId, user_id: UserId, day: date
     ) -> int | None:
         row = await self._one(
-            "update notebooks set asked_on = :day,"
-            " asked = case when asked_on = :day then asked + 1 else 1 end"
-            " where id = :id and owner_id = :user_id returning asked",
+            f"{_COUNTED.format('notebooks')} where id = :id and owner_id = :user_id"
+            " returning asked",
+            id=notebook_id,
+            user_id=user_id,
+            day=day,
+        ) or await self._one(
+            f"{_COUNTED.format('notebook_shares')} where notebook_id = :id and user_id = :user_id"
+            " and role = 'ask' returning asked",
             id=notebook_id,
             user_id=user_id,
             day=day,
@@ -119,8 +127,8 @@ class PostgresAnswers(Store):
 
     async def get(self, answer_id: AnswerId, user_id: UserId) -> Answer | None:
         row = await self._one(
-            "select a.* from answers a join notebooks n on n.id = a.notebook_id"
-            " where a.id = :id and n.owner_id = :user_id",
+            "select a.* from answers a join answer_access x on x.answer_id = a.id"
+            " where a.id = :id and x.user_id = :user_id",
             id=answer_id,
             user_id=user_id,
         )
@@ -131,12 +139,13 @@ class PostgresAnswers(Store):
         return AnswerStatus(row.status) if row else None
 
     async def page(
-        self, notebook_id: NotebookId, *, limit: int, after: UUID | None
+        self, notebook_id: NotebookId, user_id: UserId, *, limit: int, after: UUID | None
     ) -> Page[Answer]:
         rows = await self._all(
-            "select * from answers where notebook_id = :notebook_id"
+            "select * from answers where notebook_id = :notebook_id and user_id = :user_id"
             " and (cast(:after as uuid) is null or id < :after) order by id desc limit :most",
             notebook_id=notebook_id,
+            user_id=user_id,
             after=after,
             most=limit + 1,
         )
@@ -163,11 +172,14 @@ class PostgresAnswers(Store):
             )
         ]
 
-    async def clear(self, notebook_id: NotebookId) -> None:
+    async def clear(self, notebook_id: NotebookId, user_id: UserId) -> None:
         # Held first, as where the notebook or one of its sources is deleted.
         await self._run("select 1 from notebooks where id = :id for update", id=notebook_id)
         await self._run(
-            "delete from answers where notebook_id = :id and status <> 'streaming'", id=notebook_id
+            "delete from answers where notebook_id = :id and user_id = :user_id"
+            " and status <> 'streaming'",
+            id=notebook_id,
+            user_id=user_id,
         )
 
     async def keep_retrieved(self, answer_id: AnswerId, hits: Sequence[Hit]) -> None:

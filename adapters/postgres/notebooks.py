@@ -5,28 +5,34 @@ from uuid import UUID
 
 from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
+from domain.access import Role
 from domain.errors import TooLarge
 from domain.ids import NotebookId, SourceId, UserId, new_id
 from domain.notebook import Document, Notebook
 from domain.stores import Page
 
 _NOTEBOOK = """
-select n.id, n.owner_id, n.title, n.language, n.created_at,
+select n.id, n.owner_id, o.email as owner, a.role, n.title, n.language, n.created_at,
     count(s.id) as source_count,
     count(s.id) filter (where s.status = 'ready') as ready_count,
     count(s.id) filter (where s.status = 'failed') as failed_count,
     coalesce(sum(v.chunk_count), 0) as chunk_count
-from notebooks n
+from notebook_access a
+join notebooks n on n.id = a.notebook_id
+join users o on o.id = n.owner_id
 left join notebook_sources l on l.notebook_id = n.id
 left join sources s on s.id = l.source_id
 left join source_versions v on v.id = s.version_id
 """
+_GROUPED = "group by n.id, o.email, a.role"
 
 
 def _notebook(row: Row) -> Notebook:
     return Notebook(
         id=row.id,
         owner_id=row.owner_id,
+        owner=row.owner,
+        role=Role(row.role),
         title=row.title,
         language=row.language,
         source_count=row.source_count,
@@ -44,7 +50,8 @@ class PostgresNotebooks(Store):
         row = await self._one(
             "insert into notebooks (id, owner_id, title, language, created_at)"
             " values (:id, :owner_id, :title, :language, now())"
-            " returning *, 0 as source_count, 0 as ready_count, 0 as failed_count,"
+            " returning *, (select email from users where id = :owner_id) as owner,"
+            " 'owner' as role, 0 as source_count, 0 as ready_count, 0 as failed_count,"
             " 0 as chunk_count",
             id=new_id(),
             owner_id=owner_id,
@@ -54,19 +61,24 @@ class PostgresNotebooks(Store):
         assert row is not None  # noqa: S101 - an insert without a conflict clause returns its row
         return _notebook(row)
 
-    async def get(self, notebook_id: NotebookId, user_id: UserId) -> Notebook | None:
+    async def get(
+        self, notebook_id: NotebookId, user_id: UserId, *, at_least: Role = Role.OWNER
+    ) -> Notebook | None:
         row = await self._one(
-            f"{_NOTEBOOK} where n.id = :id and n.owner_id = :user_id group by n.id",
+            f"{_NOTEBOOK} where a.notebook_id = :id and a.user_id = :user_id {_GROUPED}",
             id=notebook_id,
             user_id=user_id,
         )
-        return _notebook(row) if row else None
+        if row is None:
+            return None
+        Role(row.role).require(at_least)
+        return _notebook(row)
 
     async def page(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[Notebook]:
         rows = await self._all(
-            f"{_NOTEBOOK} where n.owner_id = :user_id"
-            " and (cast(:after as uuid) is null or n.id < :after)"
-            " group by n.id order by n.id desc limit :most",
+            f"{_NOTEBOOK} where a.user_id = :user_id"
+            " and (cast(:after as uuid) is null or a.notebook_id < :after)"
+            f" {_GROUPED} order by n.id desc limit :most",
             user_id=user_id,
             after=after,
             most=limit + 1,

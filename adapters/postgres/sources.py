@@ -6,6 +6,7 @@ from uuid import UUID
 from adapters.postgres.answers import PostgresAnswers
 from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
+from domain.access import Role
 from domain.channels import SOURCE_CHANGED
 from domain.errors import Problem
 from domain.ids import ChunkId, NotebookId, SourceId, UserId, VersionId
@@ -86,11 +87,20 @@ class PostgresSources(Store):
         assert kept is not None  # noqa: S101 - the statement above holds it
         return _source(kept), row.id == source.id
 
-    async def get(self, source_id: SourceId, user_id: UserId) -> Source | None:
+    async def get(
+        self, source_id: SourceId, user_id: UserId, *, at_least: Role = Role.OWNER
+    ) -> Source | None:
         row = await self._one(
-            f"{_SOURCE} where s.id = :id and s.owner_id = :user_id", id=source_id, user_id=user_id
+            f"select s.*, a.role from ({_SOURCE} where s.id = :id) s join source_access a"
+            # Of several roles "owner" sorts before "read".
+            " on a.source_id = s.id where a.user_id = :user_id order by a.role limit 1",
+            id=source_id,
+            user_id=user_id,
         )
-        return _source(row) if row else None
+        if row is None:
+            return None
+        Role(row.role).require(at_least)
+        return _source(row)
 
     async def in_notebook(
         self, notebook_id: NotebookId, *, limit: int, after: UUID | None
@@ -259,10 +269,9 @@ class PostgresSources(Store):
         await PostgresAnswers(self._connection).blank_quotes(source_id)
         # Searches that were kept for their idempotency keys hold its text too.
         await self._run(
-            "delete from idempotency_keys k using sources s where s.id = :id"
-            " and k.user_id = s.owner_id and k.resource like '[%'"
-            " and strpos(k.resource, cast(:id as text)) > 0",
-            id=source_id,
+            "delete from idempotency_keys where resource like '[%'"
+            " and strpos(resource, :id) > 0",
+            id=str(source_id),
         )
         await self._run("update sources set version_id = null where id = :id", id=source_id)
         await self._run("delete from sources where id = :id", id=source_id)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
+from domain.access import Role
 from domain.account import User
 from domain.conversation import Answer, AnswerMode, AnswerStatus
 from domain.errors import NotFound, OverQuota, Rejected
@@ -79,12 +80,14 @@ class AskQuestion:
             today = self.clock.now().date()
             asked_today = await tx.answers.count_question(notebook_id, user.id, today)
             if asked_today is None:
+                # Where a guest may only read, this says so.
+                await tx.notebooks.get(notebook_id, user.id, at_least=Role.ASK)
                 raise NotFound("There is no such notebook.")
             text = _valid(question)
             if asked_today > self.max_questions_per_notebook_day:
                 raise OverQuota(
-                    f"This notebook's {self.max_questions_per_notebook_day} questions of today are"
-                    " used up. Ask again tomorrow (UTC), or in another notebook."
+                    f"Your {self.max_questions_per_notebook_day} questions of today in this"
+                    " notebook are used up. Ask again tomorrow (UTC), or in another notebook."
                 )
             answer = self._turn(user, notebook_id, text, source_ids, about)
             await tx.answers.add(answer, LEASE)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from uuid import UUID
 
+from domain.access import Role
 from domain.account import User
 from domain.channels import ANSWER_APPENDED
 from domain.conversation import Answer, AnswerEvent, AnswerStatus, EventKind
@@ -34,7 +35,7 @@ class FollowAnswer:
         """One answer.
 
         Raises:
-            NotFound: its notebook is not that user's.
+            NotFound: it is not that user's, or its notebook no longer shared with them.
         """
         async with self.uow() as tx:
             answer = await tx.answers.get(answer_id, user.id)
@@ -50,18 +51,18 @@ class FollowAnswer:
     async def page(
         self, user: User, notebook_id: NotebookId, *, limit: int, after: UUID | None
     ) -> Page[Answer]:
-        """A notebook's answers, newest first."""
+        """What that user asked in a notebook, newest first."""
         async with self.uow() as tx:
-            if await tx.notebooks.get(notebook_id, user.id) is None:
+            if await tx.notebooks.get(notebook_id, user.id, at_least=Role.READ) is None:
                 raise NotFound("There is no such notebook.")
-            return await tx.answers.page(notebook_id, limit=limit, after=after)
+            return await tx.answers.page(notebook_id, user.id, limit=limit, after=after)
 
     async def clear(self, user: User, notebook_id: NotebookId) -> None:
-        """Forget a notebook's finished questions and answers."""
+        """Forget that user's finished questions and answers in a notebook."""
         async with self.uow() as tx:
-            if await tx.notebooks.get(notebook_id, user.id) is None:
+            if await tx.notebooks.get(notebook_id, user.id, at_least=Role.READ) is None:
                 raise NotFound("There is no such notebook.")
-            await tx.answers.clear(notebook_id)
+            await tx.answers.clear(notebook_id, user.id)
 
     async def stop(self, user: User, answer_id: AnswerId) -> None:
         """End a run, wherever it is; what it said is kept."""

@@ -11,6 +11,7 @@ from decimal import Decimal
 from enum import StrEnum
 from uuid import UUID
 
+from domain.access import Thing, Visitor
 from domain.account import ApiToken, User, check_password, plain_address, valid_address
 from domain.attempts import PER_ADDRESS, PER_PEER, FailedAttempts
 from domain.errors import Conflict, Forbidden, NotFound, NotSignedIn, Rejected
@@ -141,15 +142,15 @@ class ManageAccounts:
         async with self.uow() as tx:
             await tx.accounts.end_session(_digest(secret))
 
-    async def by_session(self, secret: str) -> User | None:
-        """Whose session this is."""
+    async def by_session(self, secret: str, about: Thing | None = None) -> Visitor | None:
+        """Whose session this is, and what they are to a thing."""
         async with self.uow() as tx:
-            return await tx.accounts.by_session(_digest(secret))
+            return await tx.accounts.by_session(_digest(secret), about)
 
-    async def by_token(self, secret: str) -> User | None:
-        """Whose API token this is."""
+    async def by_token(self, secret: str, about: Thing | None = None) -> Visitor | None:
+        """Whose API token this is, and what they are to a thing."""
         async with self.uow() as tx:
-            return await tx.accounts.by_token(_digest(secret))
+            return await tx.accounts.by_token(_digest(secret), about)
 
     async def add_token(self, user: User, name: str) -> tuple[ApiToken, str]:
         """A new token and its secret, which is shown this once."""

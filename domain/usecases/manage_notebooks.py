@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from uuid import UUID
 
+from domain.access import Role
 from domain.account import User
 from domain.errors import NotFound, Rejected
 from domain.ids import NotebookId
@@ -26,20 +27,23 @@ class ManageNotebooks:
         async with self.uow() as tx:
             return await tx.notebooks.add(user.id, _title(title), _language(language))
 
-    async def get(self, user: User, notebook_id: NotebookId) -> Notebook:
+    async def get(
+        self, user: User, notebook_id: NotebookId, *, at_least: Role = Role.READ
+    ) -> Notebook:
         """One notebook.
 
         Raises:
-            NotFound: it is not that user's.
+            NotFound: that user may not see it.
+            Forbidden: their role there is less than `at_least`.
         """
         async with self.uow() as tx:
-            notebook = await tx.notebooks.get(notebook_id, user.id)
+            notebook = await tx.notebooks.get(notebook_id, user.id, at_least=at_least)
         if notebook is None:
             raise NotFound("There is no such notebook.")
         return notebook
 
     async def page(self, user: User, *, limit: int, after: UUID | None) -> Page[Notebook]:
-        """That user's notebooks, newest first."""
+        """That user's notebooks and those that are shared with them, newest first."""
         async with self.uow() as tx:
             return await tx.notebooks.page(user.id, limit=limit, after=after)
 
@@ -52,7 +56,7 @@ class ManageNotebooks:
         language: str | None = None,
     ) -> Notebook:
         """Rename it, or set its language."""
-        await self.get(user, notebook_id)
+        await self.get(user, notebook_id, at_least=Role.OWNER)
         async with self.uow() as tx:
             await tx.notebooks.change(
                 notebook_id,
@@ -63,7 +67,7 @@ class ManageNotebooks:
 
     async def delete(self, user: User, notebook_id: NotebookId) -> None:
         """Remove it with its questions and answers; its sources stay in the library."""
-        await self.get(user, notebook_id)
+        await self.get(user, notebook_id, at_least=Role.OWNER)
         async with self.uow() as tx:
             await tx.notebooks.delete(notebook_id)
 

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from uuid import UUID
 
+from domain.access import Role
 from domain.account import User
 from domain.errors import Conflict, NotFound
 from domain.ids import ChunkId, NotebookId, SourceId
@@ -26,10 +27,10 @@ class ManageSources:
         """One entry.
 
         Raises:
-            NotFound: that user has no such source.
+            NotFound: that user may not see such a source.
         """
         async with self.uow() as tx:
-            return await self._own(tx, user, source_id)
+            return await self._seen(tx, user, source_id)
 
     async def library(self, user: User, *, limit: int, after: UUID | None) -> Page[Source]:
         """Everything that user ever added."""
@@ -41,7 +42,7 @@ class ManageSources:
     ) -> Page[Source]:
         """A notebook's sources."""
         async with self.uow() as tx:
-            if await tx.notebooks.get(notebook_id, user.id) is None:
+            if await tx.notebooks.get(notebook_id, user.id, at_least=Role.READ) is None:
                 raise NotFound("There is no such notebook.")
             return await tx.sources.in_notebook(notebook_id, limit=limit, after=after)
 
@@ -96,7 +97,7 @@ class ManageSources:
     ) -> list[Passage]:
         """What was read from it, or from one of its pages."""
         async with self.uow() as tx:
-            source = await self._own(tx, user, source_id)
+            source = await self._seen(tx, user, source_id)
             if source.version_id is None:
                 return []
             return await tx.sources.passages(source.version_id, page=page)
@@ -124,7 +125,7 @@ class ManageSources:
             NotFound: the source has no such chunk on that page.
         """
         async with self.uow() as tx:
-            await self._own(tx, user, source_id)
+            await self._seen(tx, user, source_id)
             place = await tx.sources.chunk_place(source_id, chunk_id)
         if place is None or place.page != page:
             raise NotFound("This source has no such chunk on that page.")
@@ -136,9 +137,15 @@ class ManageSources:
             raise NotFound("Only PDF sources have page images.")
         return await self.blobs.get(source.blob_key)
 
+    @classmethod
+    async def _own(cls, tx: Stores, user: User, source_id: SourceId) -> Source:
+        return await cls._seen(tx, user, source_id, Role.OWNER)
+
     @staticmethod
-    async def _own(tx: Stores, user: User, source_id: SourceId) -> Source:
-        source = await tx.sources.get(source_id, user.id)
+    async def _seen(
+        tx: Stores, user: User, source_id: SourceId, at_least: Role = Role.READ
+    ) -> Source:
+        source = await tx.sources.get(source_id, user.id, at_least=at_least)
         if source is None:
             raise NotFound("There is no such source.")
         return source

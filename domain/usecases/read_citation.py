@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from domain.access import Role
 from domain.account import User
 from domain.conversation import Answer, AnswerStatus, Citation, Mention
 from domain.errors import NotFound
@@ -56,7 +57,7 @@ class ReadCitation:
             place = citation.mentions[min(max(mention, 0), len(citation.mentions) - 1)]
             source = None
             if not citation.removed:
-                source = await tx.sources.get(citation.source_id, user.id)
+                source = await tx.sources.get(citation.source_id, user.id, at_least=Role.READ)
             if source is None:
                 return CitedPassage(answer, citation, place, None, None)
             passage = await tx.sources.passage(citation.version_id, citation.passage)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from domain.access import Role
 from domain.account import User
 from domain.embedding_set import EmbeddingSet
 from domain.errors import Conflict, NotFound, Rejected
@@ -80,7 +81,7 @@ class SearchNotebook:
     async def _checked(self, user: User, notebook_id: NotebookId, query: str, k: int | None) -> str:
         text = clean(query).strip()
         async with self.uow() as tx:
-            if await tx.notebooks.get(notebook_id, user.id) is None:
+            if await tx.notebooks.get(notebook_id, user.id, at_least=Role.ASK) is None:
                 raise NotFound("There is no such notebook.")
             if not text or len(text) > _MAX_QUERY:
                 raise Rejected(f"A query has 1 to {_MAX_QUERY:,} characters.")

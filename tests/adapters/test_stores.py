@@ -17,6 +17,7 @@ import pytest_asyncio
 from adapters.postgres.connection import Row, open_pool
 from adapters.postgres.listener import PostgresListener
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
+from domain.access import Visitor
 from domain.account import User
 from domain.channels import ALL, SOURCE_CHANGED
 from domain.conversation import (
@@ -274,7 +275,7 @@ async def test_an_expired_session_is_nobody_s(uow: PostgresUnitOfWork) -> None:
     async with uow() as tx:
         await tx.accounts.add_session(user.id, b"lives", timedelta(minutes=1))
         await tx.accounts.add_session(user.id, b"over", timedelta(minutes=-1))
-        assert await tx.accounts.by_session(b"lives") == user
+        assert await tx.accounts.by_session(b"lives") == Visitor(user)
         assert await tx.accounts.by_session(b"over") is None
 
 
@@ -465,7 +466,7 @@ async def test_a_source_s_deletion_waits_for_its_notebook_s_and_holds_nothing_me
 
     async with shelf.uow() as tx:
         if clearing:
-            await tx.answers.clear(shelf.notebook.id)
+            await tx.answers.clear(shelf.notebook.id, shelf.user.id)
         else:
             await tx.notebooks.delete(shelf.notebook.id)
         waiting = asyncio.create_task(delete())
@@ -764,8 +765,8 @@ async def test_clearing_leaves_what_is_being_written(shelf: Shelf) -> None:
         await tx.answers.finish(replace(done, status=AnswerStatus.COMPLETE, text="Yes."))
         await tx.answers.add(running, ALIVE)
         history = await tx.answers.history(running, messages=12)
-        await tx.answers.clear(shelf.notebook.id)
-        page = await tx.answers.page(shelf.notebook.id, limit=9, after=None)
+        await tx.answers.clear(shelf.notebook.id, shelf.user.id)
+        page = await tx.answers.page(shelf.notebook.id, shelf.user.id, limit=9, after=None)
     assert [message.content for message in history] == ["Done?", "Yes."]
     assert [answer.id for answer in page.items] == [running.id]
 

@@ -63,9 +63,9 @@ async def _reader(beleg: Beleg) -> tuple[httpx.AsyncClient, str, dict[str, str]]
     question = {"question": "When was it built?"}
     answer = await client.post(f"/notebooks/{notebook}/questions?wait=1", json=question)
     ids["answer_id"] = answer.json()["id"]
-    user = await beleg.services.accounts.by_token(client.headers["authorization"][7:])
-    assert user is not None
-    session = await beleg.services.accounts.open_session(user)
+    visitor = await beleg.services.accounts.by_token(client.headers["authorization"][7:])
+    assert visitor is not None
+    session = await beleg.services.accounts.open_session(visitor.user)
     headers = {"accept": "text/html", "sec-fetch-site": "same-origin"}
     browser = await beleg.client("203.0.113.20", cookie=f"{COOKIE}={session}", **headers)
     return browser, csrf_token(session), ids

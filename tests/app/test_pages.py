@@ -16,6 +16,7 @@ from app.contexts import Context, Frame, Quoted, Turn, Viewer
 from app.rendering import HTMX_FILES, environment, render, skipped_lines
 from app.source_view import Asked, viewer
 from app.texts import LANGUAGES, TEXTS, preferred, words
+from domain.access import Role
 from domain.account import User
 from domain.conversation import Answer, AnswerMode, AnswerStatus, Citation, Mention
 from domain.errors import Problem
@@ -37,7 +38,8 @@ from tests.browser.htmx_files import FILES
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 NOTEBOOK = Notebook(
-    NotebookId(new_id()), UserId(new_id()), "Bridges & <rivers>", "en", 4, 2, 1, 9, NOW
+    *(NotebookId(new_id()), UserId(new_id()), "a@example.org", Role.OWNER),
+    *("Bridges & <rivers>", "en", 4, 2, 1, 9, NOW),
 )
 USER = User(
     id=UserId(new_id()),

@@ -9,7 +9,6 @@ import pytest
 
 from app import sse
 from app.routes import source_pages
-from domain.account import User
 from domain.channels import SOURCE_CHANGED
 from tests.app.conftest import Beleg
 from tests.app.test_pages import frame
@@ -34,8 +33,9 @@ async def test_a_page_waits_for_changes_of_its_reader_s_sources_alone(beleg: Bel
     notebook = await beleg.notebook(client)
     await beleg.text(client, notebook, "The bridge is red.")
     token = client.headers["authorization"].removeprefix("Bearer ")
-    user = await beleg.services.accounts.by_token(token)
-    assert isinstance(user, User)
+    visitor = await beleg.services.accounts.by_token(token)
+    assert visitor is not None
+    user = visitor.user
     listener = Listening()
     services = replace(beleg.services, listener=listener)
     mine = await beleg.services.notebooks.page(user, limit=1, after=None)

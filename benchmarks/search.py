@@ -35,6 +35,7 @@ from benchmarks.search_rows import (
     open_both,
 )
 from domain.language import detect_question
+from domain.query import search_query
 from domain.retrieval import RetrievalSettings, Scope
 from domain.terms import question_terms
 
@@ -117,7 +118,7 @@ class Sides:
                 Scope(self.filled.notebook_id),
                 self.set_id,
                 vector,
-                question_terms(question, detect_question(question), ("en",)),
+                search_query(question, detect_question(question), ("en",)),
                 RetrievalSettings(floor=-1.0),
             )
 

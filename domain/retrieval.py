@@ -16,6 +16,8 @@ class RetrievalMode(StrEnum):
     """Reciprocal rank fusion of both sides."""
     WEIGHTED = "weighted"
     """0.7 z(cosine) + 0.3 coverage z(BM25)."""
+    KEYWORD = "keyword"
+    """BM25 alone; to compare with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,11 @@ class RetrievalSettings:
         scoped_k: chunks it gets when one source is searched alone.
         candidates: chunks each side puts forward.
         rrf_k: rank offset of reciprocal rank fusion.
-        floor: least cosine of a chunk that only the vector side found.
+        floor: least cosine of a chunk that only the vector side found, or of a generated one.
+        diversity: how far the lower half of the k favours sources that have fewer chunks there: a
+            source's next chunk counts less by so many standard deviations of the candidates'
+            scores; 0: not at all.
+        generated_slots: chunks of generated documents among the k at most.
     """
 
     mode: RetrievalMode = RetrievalMode.WEIGHTED
@@ -37,6 +43,8 @@ class RetrievalSettings:
     candidates: int = 30
     rrf_k: int = 50
     floor: float = 0.3
+    diversity: float = 0.5
+    generated_slots: int = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ from domain.ledger import CallTotal, Intent, Settlement, UsageGroup, UsageRow
 from domain.notebook import Document, Notebook
 from domain.passage import Chunk, ChunkPlace, Passage
 from domain.ports import Vectors
+from domain.query import Query
 from domain.retrieval import Hit, RetrievalSettings, Scope
 from domain.source import Progress, Reading, Source
-from domain.terms import QueryTerm
 from domain.transcript import Transcript
 from domain.usage import TokenUsage
 
@@ -327,7 +327,7 @@ class Index(Protocol):
         scope: Scope,
         set_id: int,
         vector: Vectors,
-        terms: Sequence[QueryTerm],
+        query: Query,
         settings: RetrievalSettings,
     ) -> list[Hit]:
         """The best chunks of the scope, best first, in one statement.

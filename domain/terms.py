@@ -140,6 +140,29 @@ def question_terms(
     return [QueryTerm(word, tuple(variants)) for word, variants in terms.items()]
 
 
+def required_terms(text: str, languages: Sequence[str], *, in_parts: bool) -> list[tuple[str, ...]]:
+    """What a chunk that holds this text has in the index: for each word, one of its terms.
+
+    Words that some of the languages leave out of the index are left out here.
+
+    Args:
+        text: a word or a phrase.
+        languages: of the texts that are searched.
+        in_parts: a code or compound is asked for part by part, not whole.
+    """
+    ignored = frozenset().union(*map(function_words, languages))
+    words: dict[str, None] = {}
+    for token in _TOKEN.findall(_folded(text)):
+        parts = _parts(token)
+        whole = "" if in_parts else _whole(token, parts)
+        words.update(dict.fromkeys((whole,) if whole else parts))
+    return [
+        tuple(dict.fromkeys(_stem(word, language) for language in languages))
+        for word in words
+        if word not in ignored
+    ]
+
+
 def weight(frequency: int) -> float:
     """What a term that occurs so often in a chunk adds to its score, per unit of idf.
 

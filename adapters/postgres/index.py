@@ -9,10 +9,14 @@ from domain.embedding_set import EmbeddingSet
 from domain.ids import ChunkId, SourceId, VersionId
 from domain.passage import Chunk
 from domain.ports import Vectors
+from domain.query import Query
 from domain.retrieval import Hit, RetrievalSettings, Scope
-from domain.terms import QueryTerm
 
 _SEARCH = statement("search")
+_REACH = 200
+"""Nearest chunks among which the best of each source is sought."""
+_OF_EACH_SOURCE = 2
+"""Its chunks that become candidates, however near those of another source are."""
 
 
 class PostgresIndex(Store):
@@ -121,11 +125,19 @@ class PostgresIndex(Store):
         scope: Scope,
         set_id: int,
         vector: Vectors,
-        terms: Sequence[QueryTerm],
+        query: Query,
         settings: RetrievalSettings,
     ) -> list[Hit]:
-        variants = [(term, n) for n, word in enumerate(terms) for term in word.variants]
         alone = scope.about is not None
+        k = settings.scoped_k if alone else settings.k
+        candidates = max(settings.candidates, k)
+        variants = [(term, n) for n, word in enumerate(query.words) for term in word.variants]
+        required = [
+            (term, part, number)
+            for number, condition in enumerate(query.conditions, 1)
+            for part, terms in enumerate(condition.parts)
+            for term in terms
+        ]
         rows = await self._all(
             _SEARCH,
             notebook_id=scope.notebook_id,
@@ -135,10 +147,20 @@ class PostgresIndex(Store):
             vector=vector,
             terms=[term for term, _ in variants],
             words=[n for _, n in variants],
+            required=[term for term, _, _ in required],
+            parts=[part for _, part, _ in required],
+            numbers=[number for _, _, number in required],
+            sizes=[len(condition.parts) for condition in query.conditions],
+            patterns=[condition.pattern for condition in query.conditions],
+            excludes=[condition.excludes for condition in query.conditions],
             mode=settings.mode.value,
-            candidates=max(settings.candidates, settings.k),
+            candidates=candidates,
+            reach=max(_REACH, candidates) if settings.diversity else candidates,
+            of_each_source=_OF_EACH_SOURCE if settings.diversity else 0,
             rrf_k=settings.rrf_k,
             floor=-1.0 if alone else settings.floor,
-            k=settings.scoped_k if alone else settings.k,
+            generated_slots=k if alone else settings.generated_slots,
+            diversity=settings.diversity,
+            k=k,
         )
         return [hit_of(row, rank) for rank, row in enumerate(rows, 1)]

@@ -6,11 +6,16 @@
 -- lexical  the keyword side: BM25 of every chunk that holds a word of the question
 -- cov      how much of the question (by idf) the best keyword hit holds; 0 across languages, so
 --          that a keyword side which understood little weighs little
+-- held     the chunks that meet a condition of the question: a phrase in quotes (they come first)
+--          or a word with a minus (they are left out)
+-- ranked   the candidates of both sides, fused
+-- placed   their places under the rules of the slots: few chunks of generated documents, and
+--          beyond the first half of the k no source that crowds out the others
 --
 -- The planner takes the rows of near and lexical for far fewer than they are. They meet once, in
 -- scored, where it hashes them in any case; everything after it reads single rows.
 with scope as materialized (
-    select s.id as source_id, s.version_id, s.title
+    select s.id as source_id, s.version_id, s.title, s.kind = 'generated' as is_generated
     from notebook_sources l
     join sources s on s.id = l.source_id
     where l.notebook_id = :notebook_id
@@ -62,15 +67,42 @@ keywords as materialized (
     from lexical right join size on true
     group by size.n
 ),
+held as materialized (
+    select version_id, ordinal, number
+    from (
+        select p.version_id, unnest(p.ordinals) as ordinal, c.number, c.part
+        from unnest(cast(:required as text[]), cast(:parts as int[]), cast(:numbers as int[]))
+            as c (term, part, number)
+        join postings p on p.term = c.term
+            and p.version_id = any (array(select version_id from scope))
+    ) as part
+    group by version_id, ordinal, number
+    having count(distinct part) = (cast(:sizes as int[]))[number]
+        and ((cast(:patterns as text[]))[number] = '' or exists (
+            select from chunks c
+            where c.version_id = part.version_id and c.ordinal = part.ordinal
+                and c.text ~ (cast(:patterns as text[]))[number]))
+),
+quoted as materialized (
+    select version_id, ordinal, count(*) as phrases
+    from held
+    where not (cast(:excludes as bool[]))[number]
+    group by version_id, ordinal
+),
 scored as materialized (
     select version_id, ordinal, near.similarity, lexical.bm25
     from near left join lexical using (version_id, ordinal)
+    where (version_id, ordinal) not in (
+        select version_id, ordinal from held where (cast(:excludes as bool[]))[number])
 ),
 nearest as (
-    select *
-    from scored
-    order by similarity desc, version_id, ordinal
-    limit :candidates
+    select *,
+        row_number() over (order by similarity desc, version_id, ordinal) as near_rank,
+        row_number() over (
+            partition by version_id order by similarity desc, ordinal) as rank_in_source
+    from (
+        select * from scored order by similarity desc, version_id, ordinal limit :reach
+    ) as within_reach
 ),
 wordiest as (
     select *
@@ -83,37 +115,66 @@ pool as (
     select version_id, ordinal, similarity, bm25,
         max(near_rank) as near_rank, max(word_rank) as word_rank
     from (
-        select *, row_number() over (order by similarity desc, version_id, ordinal) as near_rank,
-            null::bigint as word_rank
+        select version_id, ordinal, similarity, bm25, near_rank, null::bigint as word_rank
         from nearest
+        where (near_rank <= :candidates or rank_in_source <= :of_each_source)
+            and :mode <> 'keyword'
         union all
         select *, null, row_number() over (order by bm25 desc, version_id, ordinal)
         from wordiest
+        union all
+        (select version_id, ordinal, similarity, bm25, null, null
+        from quoted join scored using (version_id, ordinal)
+        order by phrases desc, similarity desc, version_id, ordinal
+        limit :candidates)
     ) as candidates
     group by version_id, ordinal, similarity, bm25
 ),
 ranked as materialized (
-    select version_id, ordinal, similarity,
+    select version_id, ordinal, similarity, coalesce(quoted.phrases, 0) as phrases,
+        scope.is_generated,
         case :mode
             when 'vector' then similarity
+            when 'keyword' then coalesce(bm25, 0)
             when 'rrf' then coalesce(1.0 / (:rrf_k + near_rank), 0)
                 + coalesce(1.0 / (:rrf_k + word_rank), 0)
             else 0.7 * (similarity - size.mean) / size.spread
                 + 0.3 * keywords.cov * (coalesce(bm25, 0) - keywords.mean) / keywords.spread
         end as score
     from pool
+    join scope using (version_id)
+    left join quoted using (version_id, ordinal)
     cross join size
     cross join keywords
-    -- The floor is for chunks that share no word with the question.
-    where similarity >= :floor or (bm25 is not null and :mode <> 'vector')
-    order by score desc, version_id, ordinal
+    -- The floor is for chunks that share no word with the question, and for generated ones.
+    where similarity >= :floor
+        or (bm25 is not null and :mode <> 'vector' and not scope.is_generated)
+),
+ranked_in_source as (
+    select *,
+        row_number() over (order by phrases desc, score desc, version_id, ordinal) as place,
+        row_number() over (
+            partition by version_id order by phrases desc, score desc, ordinal) as place_in_source,
+        row_number() over (
+            partition by is_generated order by phrases desc, score desc, version_id, ordinal)
+            as place_in_kind,
+        coalesce(stddev_pop(score) over (), 0) as spread
+    from ranked
+),
+placed as materialized (
+    select *
+    from ranked_in_source
+    where not is_generated or place_in_kind <= :generated_slots
+    order by (place <= cast(:k as int) / 2) desc, phrases desc,
+        score - cast(:diversity as float8) * spread * (place_in_source - 1) desc, version_id, ordinal
     limit :k
 )
-select c.id as chunk_id, scope.source_id, ranked.version_id, scope.title as source_title,
+select c.id as chunk_id, scope.source_id, placed.version_id, scope.title as source_title,
     c.passage, c.page, c.start_at, c.language, c.text,
-    cast(ranked.similarity as real) as similarity, -- as answers keep it
-    ranked.score
-from ranked
+    cast(placed.similarity as real) as similarity, -- as answers keep it
+    placed.score
+from placed
 join scope using (version_id)
 join chunks c using (version_id, ordinal)
-order by ranked.score desc, ranked.version_id, ranked.ordinal
+order by placed.is_generated, placed.phrases desc, placed.score desc, placed.version_id,
+    placed.ordinal

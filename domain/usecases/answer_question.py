@@ -19,9 +19,9 @@ from domain.metering import CALL_LEASE, MeteredEmbedder, Payer, settlement_of, w
 from domain.notebook import Document, languages_of
 from domain.ports import ChatEnd, ChatModel, Clock, Embedded, Vectors
 from domain.prices import PriceList
+from domain.query import search_query
 from domain.retrieval import Hit, RetrievalSettings, Scope
 from domain.stores import Stores, UnitOfWork
-from domain.terms import question_terms
 from domain.usage import CallKind, CallStatus, TokenUsage, about_tokens, most_tokens
 
 
@@ -176,7 +176,7 @@ class AnswerQuestion:
                 Scope(answer.notebook_id, answer.source_ids, answer.about),
                 self.embedding_set.id,
                 run.vector,
-                question_terms(answer.question, run.language, languages_of(documents)),
+                search_query(answer.question, run.language, languages_of(documents)),
                 self.settings.retrieval,
             )
             run.writer = AnswerWriter(run.hits)

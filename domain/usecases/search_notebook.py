@@ -15,9 +15,9 @@ from domain.language import detect_question
 from domain.metering import MeteredEmbedder, Payer
 from domain.notebook import languages_of
 from domain.ports import Embedded
+from domain.query import search_query
 from domain.retrieval import Hit, RetrievalMode, RetrievalSettings, Scope
 from domain.stores import Stores, UnitOfWork
-from domain.terms import question_terms
 from domain.text_gate import clean
 
 _MAX_QUERY = 8000
@@ -130,7 +130,7 @@ class SearchNotebook:
                     scope,
                     self.embedding_set.id,
                     embedded.vectors[0],
-                    question_terms(text, language, languages),
+                    search_query(text, language, languages),
                     settings,
                 )
             )

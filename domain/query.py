@@ -1,0 +1,129 @@
+"""A question as it is searched: its words, and what its quotes and minus signs demand."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from domain.chunking import UNSPACED
+from domain.terms import QueryTerm, question_terms, required_terms
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Something that a chunk holds or does not.
+
+    A chunk holds it where it has one term of each part, and its text matches the pattern.
+
+    Args:
+        parts: the terms each of its words may stand under in the index; at least one word.
+        pattern: a regular expression of PostgreSQL; "" where the parts suffice.
+        excludes: True: chunks that hold it are not found. False: they come first.
+    """
+
+    parts: tuple[tuple[str, ...], ...]
+    pattern: str
+    excludes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What the keyword side of a search looks for."""
+
+    words: tuple[QueryTerm, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+
+
+_SOME = "{1,300}"
+_QUOTED = re.compile(
+    rf"""(?P<minus>(?<!\S)-)?(?:
+        (?<!\w)"(?P<straight>[^"\n]{_SOME})"(?!\w)
+        | [„“](?P<curly>[^“”"\n]{_SOME})[“”"]
+        | «(?P<french>[^«»\n]{_SOME})» | »(?P<german>[^«»\n]{_SOME})«
+        | 「(?P<corner>[^」\n]{_SOME})」 | 『(?P<white>[^』\n]{_SOME})』
+    )""",
+    re.VERBOSE,
+)
+_EXCLUDED = re.compile(r"(?<!\S)-(?P<word>[^\W\d_][^\s\"„“«»「『]*)")
+_BEFORE_A_SECOND_HALF = re.compile(r"(?:(?:^|\s)(?:und|oder|bzw\.?|sowie|and|or|&)|[-/],?)\s+$")
+""""Lohnsteuer und -abgaben", "Ein- und -ausfuhr": the hyphen stands for the word before."""
+_SHORTEST_EXCLUDED = 2
+_IN_A_PHRASE = re.compile(r"[^\W_]+|[§%€$£+#&@]")
+_BETWEEN_WORDS, _AROUND_SIGNS = "[^[:alnum:]]+", "[[:space:]]*"
+_NO_SPACES = re.compile(f"[{UNSPACED}]")
+
+
+def search_query(question: str, question_language: str, languages: Sequence[str]) -> Query:
+    """Read a question as people type it into a search.
+
+    "Quoted words" come first where some chunk has them in a row, in whatever case and with
+    whatever punctuation between; elsewhere they are words like any other. `-word` and `-"some
+    words"` leave out the chunks that have them, in any form of the word.
+
+    Args:
+        question: as typed.
+        question_language: ISO 639-1.
+        languages: of the texts that are searched; "" for unknown.
+    """
+    searched = tuple(dict.fromkeys(languages)) or (question_language,)
+    conditions: list[Condition] = []
+
+    def quoted(match: re.Match[str]) -> str:
+        phrase = next(filter(None, match.group(*_PHRASES)))
+        excludes = bool(match["minus"])
+        conditions.extend(_conditions(phrase, searched, excludes=excludes, is_phrase=True))
+        return " " if excludes else phrase
+
+    def excluded(match: re.Match[str]) -> str:
+        word = match["word"]
+        too_short = len(word) < _SHORTEST_EXCLUDED and not _NO_SPACES.match(word)
+        if too_short or _BEFORE_A_SECOND_HALF.search(match.string[: match.start()]):
+            return match[0]
+        conditions.extend(_conditions(word, searched, excludes=True, is_phrase=False))
+        return " "
+
+    rest = _EXCLUDED.sub(excluded, _QUOTED.sub(quoted, question))
+    return Query(tuple(question_terms(rest, question_language, languages)), tuple(conditions))
+
+
+_PHRASES = ("straight", "curly", "french", "german", "corner", "white")
+
+
+def _conditions(
+    text: str, languages: Sequence[str], *, excludes: bool, is_phrase: bool
+) -> Iterator[Condition]:
+    """The condition of a phrase or word; none where the index knows nothing of its words."""
+    parts = required_terms(text, languages, in_parts=is_phrase)
+    if parts:
+        row = is_phrase or len(parts) > 1
+        yield Condition(tuple(parts), _pattern(text) if row else "", excludes)
+
+
+def _pattern(phrase: str) -> str:
+    """The phrase as a regular expression that needs no locale: `[aA]` for a letter."""
+    tokens = _IN_A_PHRASE.findall(phrase)
+    pattern = "".join(
+        _joint(before, token) + "".join(map(_either_case, token))
+        for before, token in zip(["", *tokens], tokens, strict=False)
+    )
+    first, last = tokens[0][0], tokens[-1][-1]
+    start = "(^|[^[:alnum:]])" if _has_edges(first) else ""
+    end = "($|[^[:alnum:]])" if _has_edges(last) else ""
+    return f"{start}{pattern}{end}"
+
+
+def _joint(before: str, token: str) -> str:
+    if not before:
+        return ""
+    return _BETWEEN_WORDS if before[-1].isalnum() and token[0].isalnum() else _AROUND_SIGNS
+
+
+def _has_edges(character: str) -> bool:
+    return character.isalnum() and not _NO_SPACES.match(character)
+
+
+def _either_case(character: str) -> str:
+    if not character.isalnum():
+        return f"\\{character}" if character.isascii() else character
+    cases = sorted({character, character.lower(), character.upper()})
+    cases = [case for case in cases if len(case) == 1]
+    return cases[0] if len(cases) == 1 else f"[{''.join(cases)}]"

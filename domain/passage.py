@@ -27,6 +27,7 @@ class Passage:
         language: ISO 639-1 code of the text, "" where unknown.
         headings: the headings inside it, in order, where its kind has them.
         label: what its page is called: a sheet's or a chapter's name; "" where it has none.
+        is_transcript: read off a picture: where its words stand on the page is not known.
     """
 
     ordinal: int
@@ -35,6 +36,7 @@ class Passage:
     language: str = ""
     headings: tuple[Heading, ...] = ()
     label: str = ""
+    is_transcript: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,9 @@ class SourceKind(StrEnum):
     XLSX = "xlsx"
     CSV = "csv"
     EPUB = "epub"
+    IMAGE = "image"
+    GENERATED = "generated"
+    """A document that was made from other sources here; nobody uploads one."""
 
 
 class CaptureMode(StrEnum):
@@ -35,17 +38,22 @@ class CaptureMode(StrEnum):
 
     TEXT = "text"
     """The text layer alone."""
+    VISION = "vision"
+    """Pictures of all pages, each read by a vision model."""
+    AUTO = "auto"
+    """The text layer where a page has a legible one, pictures of the other pages."""
 
 
 def capture_mode(name: object) -> CaptureMode:
-    """The mode of that name. "auto" leaves it to Beleg, which reads the text layer so far.
+    """The mode of that name.
 
     Raises:
         Rejected: there is no such mode.
     """
-    if name in {"auto", CaptureMode.TEXT.value}:
-        return CaptureMode.TEXT
-    raise Rejected("pdf_capture is auto or text; pictures of pages cannot be read yet.")
+    try:
+        return CaptureMode(str(name))
+    except ValueError:
+        raise Rejected("pdf_capture is auto, text or vision.") from None
 
 
 class SourceStatus(StrEnum):
@@ -61,12 +69,13 @@ class Stage(StrEnum):
     """What is being done to a source that is processing."""
 
     READING = "reading"
+    TRANSCRIBING = "transcribing"
     EMBEDDING = "embedding"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`done` of `total` pages (reading) or chunks (embedding)."""
+    """`done` of `total` pages (reading, transcribing) or chunks (embedding)."""
 
     stage: Stage
     done: int

@@ -99,6 +99,8 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         mode=settings.retrieval_mode,
         k=settings.retrieval_k,
         candidates=settings.retrieval_candidates,
+        diversity=settings.retrieval_diversity,
+        generated_slots=settings.retrieval_generated_slots,
         rrf_k=settings.rrf_k,
         floor=ports.similarity_floor if floor is None else floor,
     )

@@ -65,11 +65,15 @@ class Settings:
     chunk_overlap_tokens: int | None
     """Tokens that neighbouring chunks share; None: what suits the embedding model."""
     retrieval_mode: RetrievalMode
-    """`weighted`, `rrf` or `vector`."""
+    """`weighted`, `rrf`, `vector` or `keyword`."""
     retrieval_k: int
     """Chunks a question gets."""
     retrieval_candidates: int
     """Chunks that each side of a search puts forward."""
+    retrieval_diversity: float
+    """How far a question draws on several sources; 0: not at all."""
+    retrieval_generated_slots: int
+    """Chunks of generated documents that a question gets at most."""
     rrf_k: int
     """Rank offset of reciprocal rank fusion."""
     similarity_floor: float | None
@@ -131,6 +135,8 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         ),
         retrieval_k=read.integer("RETRIEVAL_K", 8, 1, 100),
         retrieval_candidates=read.integer("RETRIEVAL_CANDIDATES", 30, 1, 1000),
+        retrieval_diversity=read.share("RETRIEVAL_DIVERSITY", 0.5, 10),
+        retrieval_generated_slots=read.integer("RETRIEVAL_GENERATED_SLOTS", 2, 0, 100),
         rrf_k=read.integer("RRF_K", 50, 1),
         similarity_floor=read.cosine("SIMILARITY_FLOOR"),
         chat_history_messages=read.integer("CHAT_HISTORY_MESSAGES", 12, 0, 200),
@@ -182,6 +188,14 @@ class _Environment:
             return float(value)
         except ValueError:
             raise Rejected(f"{name} is a number, not {value!r}.") from None
+
+    def share(self, name: str, default: float, most: float) -> float:
+        value = self.optional_number(name)
+        if value is None:
+            return default
+        if not 0 <= value <= most:
+            raise Rejected(f"{name} is a number from 0 to {most:g}, not {value}.")
+        return value
 
     def cosine(self, name: str) -> float | None:
         value = self.optional_number(name)

@@ -28,6 +28,8 @@ class SourceKind(StrEnum):
     XLSX = "xlsx"
     CSV = "csv"
     EPUB = "epub"
+    GENERATED = "generated"
+    """A document that was made from other sources here; nobody uploads one."""
     IMAGE = "image"
     GENERATED = "generated"
     """A document that was made from other sources here; nobody uploads one."""

@@ -91,7 +91,7 @@ def _mode(text: str | None) -> RetrievalMode | None:
     try:
         return RetrievalMode(text)
     except ValueError:
-        raise Rejected("mode is vector, rrf or weighted.") from None
+        raise Rejected("mode is weighted, rrf, vector or keyword.") from None
 
 
 router = Router(

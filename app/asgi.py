@@ -12,6 +12,7 @@ from litestar.exceptions import HTTPException
 from app import openapi
 from app.bootstrap import services
 from app.errors import on_beleg_error, on_deep_nesting, on_http_error, on_unexpected
+from app.guard import guard, provide_user
 from app.log import set_up_logs
 from app.metrics import LedgerTotals, RequestMetrics
 from app.periodic import reaping
@@ -19,7 +20,6 @@ from app.request_id import RequestId
 from app.requests import FORM_BYTES, require_json
 from app.routes import accounts_api, health, notebooks_api, pages, questions_api, sources_api
 from app.runs import Runs
-from app.security import provide_user
 from app.services import Services
 from app.settings import Settings, read_settings
 from domain.errors import BelegError
@@ -60,6 +60,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
 
     return Litestar(
         route_handlers=[health.router, api, openapi.document, pages.router],
+        guards=[guard],
         lifespan=[lifespan],
         dependencies={
             "services": Provide(_services, sync_to_thread=False),

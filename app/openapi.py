@@ -12,6 +12,7 @@ from litestar.openapi.plugins import OpenAPIRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 
 from app.errors import ProblemBody
+from app.permissions import RULES, Who
 from domain.errors import NotFound
 
 _DOCUMENT = "/api/v1/openapi.json"
@@ -35,9 +36,6 @@ _PAGE_HEADERS = {
     ),
     "X-Content-Type-Options": "nosniff",
 }
-_OPEN = {("/api/v1/accounts", "post"), ("/api/v1/tokens", "post")}
-"""Addresses that ask for no token."""
-
 _SOURCE_BODY = {
     "required": True,
     "content": {
@@ -134,7 +132,8 @@ def describe(app: Litestar) -> dict[str, Any]:
     described["components"]["schemas"]["Problem"] = known["ProblemBody"]
     for path, methods in described["paths"].items():
         for method, operation in methods.items():
-            _complete(operation, is_open=(path, method) in _OPEN or not path.startswith("/api/"))
+            rule = RULES.get((method.upper(), path))
+            _complete(operation, is_open=rule is not None and rule.who is Who.ANYONE)
     described["paths"]["/api/v1/notebooks/{notebook_id}/sources"]["post"]["requestBody"] = (
         _SOURCE_BODY
     )

@@ -5,38 +5,34 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from litestar import Request
-from litestar.di import NamedDependency
 
-from app.rendering import NEW_SESSION, READER, is_htmx
-from app.security import COOKIE, CSRF_HEADER, csrf_token, is_person_at_the_machine
-from app.services import Services
-from domain.account import User
+from app.rendering import NEW_SESSION, is_htmx
+from app.security import CSRF_HEADER, csrf_token, is_person_at_the_machine, session_of
+from domain.access import Thing, Visitor
 from domain.errors import Forbidden, NotSignedIn
 
 AnyRequest = Request[Any, Any, Any]
 
 
-async def provide_reader(request: AnyRequest, services: NamedDependency[Services]) -> User:
+async def page_visitor(request: AnyRequest, about: Thing | None = None) -> Visitor:
     """The reader of a page; bearer tokens are for the API.
 
     Raises:
         NotSignedIn: there is no session, and this is not local mode.
-        Forbidden: a form came without this session's CSRF token.
     """
-    session = request.cookies.get(COOKIE, "")
-    visitor = await services.accounts.by_session(session) if session else None
-    if visitor is not None:
-        request.state[READER] = user = visitor.user
-        if request.method == "POST":
-            await _check_csrf(request, session)
-        return user
-    local = services.settings.beleg_local
-    if not _is_page(request) or not is_person_at_the_machine(request, local_mode=local):
+    accounts = request.app.state.services.accounts
+    session = session_of(request)
+    visitor = await accounts.by_session(session, about) if session else None
+    if visitor is None:
+        local = request.app.state.services.settings.beleg_local
+        if not _is_page(request) or not is_person_at_the_machine(request, local_mode=local):
+            raise NotSignedIn
+        session = await accounts.open_session(await accounts.local_user())
+        request.state[NEW_SESSION] = session
+        visitor = await accounts.by_session(session, about)
+    if visitor is None:
         raise NotSignedIn
-    user = await services.accounts.local_user()
-    request.state[READER] = user
-    request.state[NEW_SESSION] = await services.accounts.open_session(user)
-    return user
+    return visitor
 
 
 def _is_page(request: AnyRequest) -> bool:
@@ -46,9 +42,16 @@ def _is_page(request: AnyRequest) -> bool:
     return request.method == "GET" and is_html and not is_htmx(request)
 
 
-async def _check_csrf(request: AnyRequest, session: str) -> None:
+async def check_form(request: AnyRequest) -> None:
+    """Refuse a form that this session's own pages did not send.
+
+    Raises:
+        Forbidden: it came without the session's CSRF token.
+    """
+    if request.method == "GET":
+        return
     sent = request.headers.get(CSRF_HEADER) or str((await request.form()).get("csrf", ""))
-    if not hmac.compare_digest(sent.encode(), csrf_token(session).encode()):
+    if not hmac.compare_digest(sent.encode(), csrf_token(session_of(request)).encode()):
         raise Forbidden("This form is out of date. Reload the page and try again.")
 
 

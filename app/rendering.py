@@ -14,7 +14,7 @@ from litestar.response import Redirect
 
 from app.answer_html import quotes_of
 from app.contexts import Context, ErrorPage, Frame, Problems
-from app.security import COOKIE, csrf_token, session_cookie
+from app.security import csrf_token, session_cookie, session_of
 from app.services import Services
 from app.texts import Words, preferred, words
 from domain.account import User
@@ -37,8 +37,8 @@ HTMX_FILES = (
         "sha384-v8HvucQ+ohQhMg0arboXc5049yNR46QKMjphs7YDch+Wm7zpfK5XVS01f26mQDJV",
     ),
 )
-READER = "beleg_reader"
-"""Key in a request's state: who reads the page."""
+VISITOR = "beleg_visitor"
+"""Key in a request's state: who is asking."""
 NEW_SESSION = "beleg_new_session"
 """Key in a request's state: the secret of a session that its answer's cookie must carry."""
 
@@ -113,7 +113,7 @@ environment.globals |= {
 def frame(request: AnyRequest, user: User | None) -> Frame:
     """What every template of this request may need."""
     services: Services = request.app.state.services
-    session = request.state.get(NEW_SESSION) or request.cookies.get(COOKIE, "")
+    session = request.state.get(NEW_SESSION) or session_of(request)
     language = user.language if user else ""
     return Frame(
         words=words(language or preferred(request.headers.get("accept-language", ""))),
@@ -182,7 +182,8 @@ def error_page(request: AnyRequest, code: str, detail: str, status: int) -> Resp
         is_page = request.method == "GET" and not is_htmx(request)
         here = quote(_here(request)) if is_page else ""
         return go_to(request, f"/sign-in?next={here}" if here else "/sign-in")
-    around = frame(request, request.state.get(READER))
+    visitor = request.state.get(VISITOR)
+    around = frame(request, visitor and visitor.user)
     if not is_htmx(request):
         return page(request, ErrorPage(around, status, detail), status)
     response = page(request, Problems(around, [detail]), status)

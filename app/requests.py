@@ -103,23 +103,6 @@ def json_body(body: bytes, kind: type[T]) -> T:
 
 
 async def require_json(request: AnyRequest) -> None:
-    """Refuse bodies that no handler takes; but whoever must sign in first learns that first.
-
-    Raises:
-        NotSignedIn, UnsupportedType, Rejected.
-    """
-    try:
-        await _check_body(request)
-    except Rejected:
-        handler = request.route_handler
-        if "user" in handler.parsed_fn_signature.parameters:
-            # As the dependency that the framework has not come to yet.
-            provide = handler.resolve_dependencies()["user"].dependency
-            await provide(request, request.app.state.services)
-        raise
-
-
-async def _check_body(request: AnyRequest) -> None:
     """Refuse bodies that are not JSON of the handler's type, before anything converts them.
 
     Pages of other sites cannot send that type, nor an Authorization header: one of both keeps

@@ -4,19 +4,21 @@ import hashlib
 import hmac
 import ipaddress
 import re
+from dataclasses import replace
 from typing import Any
 
 from litestar import Request
 from litestar.datastructures import Cookie
-from litestar.di import NamedDependency
 
 from app.services import Services
-from domain.account import User
+from domain.access import Thing, Visitor
 from domain.errors import Forbidden, NotSignedIn
 
 AnyRequest = Request[Any, Any, Any]
 
 COOKIE = "beleg_session"
+HOST_COOKIE = f"__Host-{COOKIE}"
+"""Its name behind TLS, under which browsers take it from this very host alone."""
 CSRF_HEADER = "x-csrf-token"
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _FORWARDED = (
@@ -28,38 +30,42 @@ _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[0-9a-z.-]+))(?::[0-9]{
 _LIFETIME_S = 30 * 24 * 3600
 
 
-async def provide_user(request: AnyRequest, services: NamedDependency[Services]) -> User:
-    """The caller: by bearer token, or by session cookie together with its CSRF header.
+async def api_visitor(request: AnyRequest, about: Thing | None = None) -> Visitor:
+    """The caller of the API: by bearer token, or by session cookie.
 
     Raises:
         NotSignedIn: neither is valid.
-        Forbidden: the CSRF header of a request that changes something is missing or wrong.
     """
+    services: Services = request.app.state.services
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     if scheme:
-        visitor = await services.accounts.by_token(secret.strip())
+        visitor = await services.accounts.by_token(secret.strip(), about)
         if scheme.lower() != "bearer" or visitor is None:
             raise NotSignedIn("This token is not valid. Make a new one.")
-        return visitor.user
-    session = request.cookies.get(COOKIE)
-    visitor = await services.accounts.by_session(session) if session else None
-    if session is None or visitor is None:
+        return visitor
+    session = session_of(request)
+    visitor = await services.accounts.by_session(session, about) if session else None
+    if visitor is None:
         raise NotSignedIn
-    if request.method not in _SAFE:
-        sent = request.headers.get(CSRF_HEADER, "")
-        if not hmac.compare_digest(sent.encode(), csrf_token(session).encode()):
-            raise Forbidden("The CSRF token is missing or wrong. Reload the page.")
-    return visitor.user
+    return visitor
 
 
-async def provide_user_or_none(
-    request: AnyRequest, services: NamedDependency[Services]
-) -> User | None:
-    """The caller, where there is one."""
-    try:
-        return await provide_user(request, services)
-    except NotSignedIn:
-        return None
+async def check_header(request: AnyRequest) -> None:
+    """Refuse what changes something by a cookie alone: another site may have sent it.
+
+    Raises:
+        Forbidden: the CSRF header is missing or wrong.
+    """
+    if request.method in _SAFE or "authorization" in request.headers:
+        return
+    sent = request.headers.get(CSRF_HEADER, "")
+    if not hmac.compare_digest(sent.encode(), csrf_token(session_of(request)).encode()):
+        raise Forbidden("The CSRF token is missing or wrong. Reload the page.")
+
+
+def session_of(request: AnyRequest) -> str:
+    """The secret of the session that a request's cookie names; "" where it names none."""
+    return request.cookies.get(_cookie_name(request), "")
 
 
 def csrf_token(session: str) -> str:
@@ -70,7 +76,7 @@ def csrf_token(session: str) -> str:
 def session_cookie(secret: str, request: AnyRequest) -> Cookie:
     """The cookie of a new session; unreadable to scripts, not sent from other sites."""
     return Cookie(
-        key=COOKIE,
+        key=_cookie_name(request),
         value=secret,
         path="/",
         httponly=True,
@@ -78,6 +84,15 @@ def session_cookie(secret: str, request: AnyRequest) -> Cookie:
         secure=_came_encrypted(request),
         max_age=_LIFETIME_S,
     )
+
+
+def no_session_cookie(request: AnyRequest) -> Cookie:
+    """The cookie that makes a browser forget its session."""
+    return replace(session_cookie("", request), max_age=0)
+
+
+def _cookie_name(request: AnyRequest) -> str:
+    return HOST_COOKIE if _came_encrypted(request) else COOKIE
 
 
 def _came_encrypted(request: AnyRequest) -> bool:

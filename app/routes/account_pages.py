@@ -3,15 +3,14 @@
 from typing import Any
 
 from litestar import Request, Response, Router, get, post
-from litestar.di import Provide
 from litestar.response import Redirect
 
 from app.contexts import SignInPage
 from app.errors import headers_of, status_of
-from app.page_session import local_path, provide_reader, require_own_page
+from app.page_session import local_path, require_own_page
 from app.rendering import frame, go_to, page
 from app.requests import Caller, Wired
-from app.security import COOKIE, peer_of, session_cookie
+from app.security import no_session_cookie, peer_of, session_cookie, session_of
 from app.services import Services
 from domain.errors import BelegError, TooManyAttempts
 
@@ -42,17 +41,16 @@ async def sign_up(request: AnyRequest, services: Wired) -> Response[Any]:
     return await _enter(request, services, is_new=True)
 
 
-@post("/sign-out", status_code=200, dependencies={"user": Provide(provide_reader)})
-async def sign_out(request: AnyRequest, services: Wired, user: Caller) -> Response[Any]:
+@post("/sign-out", status_code=200)
+async def sign_out(request: AnyRequest, services: Wired) -> Response[Any]:
     """End this session."""
-    _ = user
-    await services.accounts.close_session(request.cookies[COOKIE])
+    await services.accounts.close_session(session_of(request))
     response = go_to(request, "/sign-in")
-    response.delete_cookie(COOKIE)
+    response.set_cookie(no_session_cookie(request))
     return response
 
 
-@post("/language", status_code=200, dependencies={"user": Provide(provide_reader)})
+@post("/language", status_code=200)
 async def change_language(request: AnyRequest, services: Wired, user: Caller) -> Response[Any]:
     """Remember the language that somebody reads."""
     form = await request.form()

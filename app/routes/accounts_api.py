@@ -5,7 +5,6 @@ from datetime import UTC, datetime, time
 from typing import Annotated
 
 from litestar import Router, delete, get, patch, post
-from litestar.di import NamedDependency, Provide
 from litestar.params import FromQuery, JSONBody, QueryParameter
 
 from app.requests import (
@@ -20,7 +19,7 @@ from app.requests import (
     path_id,
     period,
 )
-from app.security import AnyRequest, peer_of, provide_user_or_none
+from app.security import AnyRequest, api_visitor, check_header, peer_of
 from app.services import Services
 from app.structs.accounts import (
     AccountOut,
@@ -40,7 +39,6 @@ from app.structs.accounts import (
 )
 from app.structs.lists import ListBody
 from domain.account import User
-from domain.errors import NotSignedIn
 from domain.ids import TokenId
 from domain.stores import Page
 
@@ -53,20 +51,16 @@ async def sign_up(data: JSONBody[SignUpIn], request: AnyRequest, services: Wired
     return AccountOut(UserOut.of(user), secret)
 
 
-@post("/tokens", dependencies={"user": Provide(provide_user_or_none)})
-async def add_token(
-    data: JSONBody[TokenIn],
-    request: AnyRequest,
-    services: Wired,
-    user: NamedDependency[User | None],
-) -> TokenOut:
+@post("/tokens")
+async def add_token(data: JSONBody[TokenIn], request: AnyRequest, services: Wired) -> TokenOut:
     """A new token, for an address with its password or for whoever is signed in."""
     if data.email is not None:
         user = await services.accounts.sign_in(
             data.email, data.password or "", peer=peer_of(request)
         )
-    if user is None:
-        raise NotSignedIn
+    else:
+        user = (await api_visitor(request)).user
+        await check_header(request)
     token, secret = await services.accounts.add_token(user, data.name)
     return TokenOut(secret, token.id)
 

@@ -3,11 +3,9 @@
 from typing import Any
 
 from litestar import Request, Response, Router, get, post
-from litestar.di import Provide
 from litestar.params import FromQuery
 
 from app.contexts import NotebookPage, NotebooksPage
-from app.page_session import provide_reader
 from app.rendering import frame, go_to, page
 from app.requests import Caller, PathText, Wired, cursor_id, path_id
 from app.routes.question_pages import TURNS, turns_of
@@ -80,5 +78,4 @@ async def delete(
 router = Router(
     "/",
     route_handlers=[list_all, create, read, rename, delete],
-    dependencies={"user": Provide(provide_reader)},
 )

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import msgspec
 from litestar import Request, Response, Router, get, post
 from litestar.datastructures import FormMultiDict
-from litestar.di import NamedDependency, Provide
+from litestar.di import NamedDependency
 from litestar.params import FromQuery, HeaderParameter
 from litestar.response import Stream
 from markupsafe import Markup
@@ -14,7 +14,6 @@ from markupsafe import Markup
 from app import sse
 from app.answer_html import StreamedText, answer_html
 from app.contexts import AskedFragment, Frame, Turn, TurnFragment, TurnsFragment
-from app.page_session import provide_reader
 from app.rendering import frame, go_to, is_htmx, page, render
 from app.requests import Caller, PathText, Wired, cursor_id, form_key, path_id, source_ids
 from app.runs import Runs
@@ -161,5 +160,4 @@ async def _last_partial(services: Services, user: User, answer_id: AnswerId, aro
 router = Router(
     "/",
     route_handlers=[ask, earlier, clear, stop, stream],
-    dependencies={"user": Provide(provide_reader)},
 )

@@ -8,7 +8,6 @@ from typing import Annotated, Any, BinaryIO, cast
 
 from litestar import Request, Response, Router, get, post
 from litestar.datastructures import UploadFile
-from litestar.di import Provide
 from litestar.params import FromPath, FromQuery, HeaderParameter, QueryParameter
 from litestar.response import Stream
 
@@ -22,7 +21,6 @@ from app.contexts import (
     ViewerFragment,
     ViewerPage,
 )
-from app.page_session import provide_reader
 from app.rendering import frame, go_to, is_htmx, page, render
 from app.requests import MOST_CODE_POINTS, MOST_PAGES, Caller, Offset, PathText, Wired, path_id
 from app.services import Services
@@ -273,5 +271,4 @@ async def _boxes(
 router = Router(
     "/",
     route_handlers=[add, remove, retry, events, read, cited],
-    dependencies={"user": Provide(provide_reader)},
 )

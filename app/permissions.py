@@ -1,0 +1,119 @@
+"""Who may use which address: the table that the guard of every request reads."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from domain.access import Role, TokenScope
+
+
+class Who(StrEnum):
+    """Who an address is for."""
+
+    ANYONE = "anyone"
+    """Nobody is asked who they are."""
+    ACCOUNT = "account"
+    """Whoever is signed in; what they see is their own."""
+    READER = "reader"
+    """Whoever may read what the path names: its owner, or who it is shared with."""
+    ASKER = "asker"
+    """Likewise, to ask."""
+    OWNER = "owner"
+    """The owner of what the path names."""
+    ADMIN = "admin"
+
+
+LEAST_ROLE = {Who.READER: Role.READ, Who.ASKER: Role.ASK, Who.OWNER: Role.OWNER}
+"""What somebody must be to the thing that the path names first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Who may use an address, and the scope that a token needs for it."""
+
+    who: Who
+    scope: TokenScope | None
+
+
+# who, a token's scope, method, path. Pages know no tokens: a session may do all its person may.
+_TABLE = """
+anyone  -     GET    /health/live
+anyone  -     GET    /health/ready
+anyone  -     GET    /metrics
+anyone  -     GET    /api/v1/openapi.json
+anyone  -     GET    /api/v1/docs
+anyone  -     GET    /api/v1/docs/openapi.json
+anyone  -     GET    /api/v1/docs/{path}
+
+anyone  -     POST   /api/v1/accounts
+anyone  -     POST   /api/v1/tokens
+account read  GET    /api/v1/tokens
+account write DELETE /api/v1/tokens/{token_id}
+account read  GET    /api/v1/me
+account write PATCH  /api/v1/me
+account read  GET    /api/v1/usage
+
+account write POST   /api/v1/notebooks
+account read  GET    /api/v1/notebooks
+reader  read  GET    /api/v1/notebooks/{notebook_id}
+owner   write PATCH  /api/v1/notebooks/{notebook_id}
+owner   write DELETE /api/v1/notebooks/{notebook_id}
+asker   ask   POST   /api/v1/notebooks/{notebook_id}/search
+
+owner   write POST   /api/v1/notebooks/{notebook_id}/sources
+reader  read  GET    /api/v1/notebooks/{notebook_id}/sources
+owner   write DELETE /api/v1/notebooks/{notebook_id}/sources/{source_id}
+account read  GET    /api/v1/sources
+reader  read  GET    /api/v1/sources/{source_id}
+owner   write DELETE /api/v1/sources/{source_id}
+owner   write POST   /api/v1/sources/{source_id}/retry
+reader  read  GET    /api/v1/sources/{source_id}/original
+reader  read  GET    /api/v1/sources/{source_id}/passages
+reader  read  GET    /api/v1/sources/{source_id}/pages/{page}/image
+reader  read  GET    /api/v1/sources/{source_id}/pages/{page}/highlights
+
+asker   ask   POST   /api/v1/notebooks/{notebook_id}/questions
+reader  read  GET    /api/v1/notebooks/{notebook_id}/messages
+reader  write DELETE /api/v1/notebooks/{notebook_id}/messages
+owner   read  GET    /api/v1/answers/{answer_id}
+owner   read  GET    /api/v1/answers/{answer_id}/events
+owner   ask   POST   /api/v1/answers/{answer_id}/stop
+
+anyone  -     GET    /static/{digest}/{name}
+anyone  -     GET    /sign-in
+anyone  -     POST   /sign-in
+anyone  -     GET    /sign-up
+anyone  -     POST   /sign-up
+account -     POST   /sign-out
+account -     POST   /language
+account -     GET    /
+account -     POST   /notebooks
+reader  -     GET    /notebooks/{notebook_id}
+owner   -     POST   /notebooks/{notebook_id}/rename
+owner   -     POST   /notebooks/{notebook_id}/delete
+owner   -     POST   /notebooks/{notebook_id}/sources
+owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/remove
+owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/retry
+reader  -     GET    /notebooks/{notebook_id}/sources/events
+reader  -     GET    /sources/{source_id}
+asker   -     POST   /notebooks/{notebook_id}/questions
+reader  -     GET    /notebooks/{notebook_id}/turns
+reader  -     POST   /notebooks/{notebook_id}/clear
+owner   -     GET    /answers/{answer_id}/citations/{marker}
+owner   -     POST   /answers/{answer_id}/stop
+owner   -     GET    /answers/{answer_id}/stream
+"""
+
+
+def _rules() -> Mapping[tuple[str, str], Rule]:
+    rows = [line.split() for line in _TABLE.splitlines() if line]
+    rules = {
+        (method, path): Rule(Who(who), None if scope == "-" else TokenScope(scope))
+        for who, scope, method, path in rows
+    }
+    assert len(rules) == len(rows)  # noqa: S101 - an address stands in the table once
+    return rules
+
+
+RULES = _rules()
+"""By method and path, as the router writes it."""

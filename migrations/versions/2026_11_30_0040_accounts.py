@@ -1,12 +1,12 @@
 """Sessions that can be listed, tokens with scopes, invitations, links for a new password, an audit log.
 
-Revision: 0006, after 0005.
+Revision: 0008, after 0007.
 """
 
 from alembic import op
 
-revision = "0006"
-down_revision = "0005"
+revision = "0008"
+down_revision = "0007"
 branch_labels = None
 depends_on = None
 

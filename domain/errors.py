@@ -14,6 +14,7 @@ BelegError
 ├── TooManyAttempts          passwords were guessed too often
 ├── Unreachable              a web address that did not give its page
 ├── Unreadable               a file that no reader can turn into passages
+│   └── PasswordNeeded       it is locked, and was not opened
 ├── ModelError               a model call went wrong
 │   ├── ModelUnavailable     may work later: retried
 │   ├── ModelRefused         will not work later: bad key, unknown model, bad request
@@ -138,6 +139,12 @@ class Unreadable(BelegError):
     """No text could be read from this file."""
 
     code = "unreadable"
+
+
+class PasswordNeeded(Unreadable):
+    """This file is protected by a password."""
+
+    code = "password_needed"
 
 
 class Unavailable(BelegError):

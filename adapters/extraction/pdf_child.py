@@ -15,7 +15,7 @@ from adapters.extraction.confinement import allow_cpu, confine
 from adapters.extraction.pdf_pages import PdfFile
 from adapters.extraction.pdf_picture import drawn, located
 from adapters.extraction.text import read_text
-from domain.errors import NotFound, Unreadable
+from domain.errors import NotFound, PasswordNeeded, Unreadable
 
 _MEMORY_BYTES = 1 << 30
 _CPU_S = 90
@@ -47,6 +47,8 @@ def _answered(request: wire.Request, replies: BinaryIO) -> bool:
             replies.flush()
     except NotFound as error:
         failed = wire.Failed("not_found", error.message)
+    except PasswordNeeded as error:
+        failed = wire.Failed("locked", error.message)
     except Unreadable as error:
         failed = wire.Failed("unreadable", error.message)
     except MemoryError:
@@ -60,12 +62,24 @@ def _answered(request: wire.Request, replies: BinaryIO) -> bool:
 
 def _replies(request: wire.Request) -> Iterator[wire.Reply]:
     match request:
-        case wire.ReadPdf(content):
-            yield from _pages(PdfFile(content))
+        case wire.ReadPdf(content, password):
+            yield from _pages(PdfFile(content, password))
         case wire.ReadText(content, markdown):
             yield read_text(content, markdown=markdown)
+        case wire.ReadDocument(content, kind, charset):
+            from adapters.extraction.documents import read_document  # noqa: PLC0415 - likewise
+
+            yield read_document(content, kind, charset)
         case wire.Draw(content, page, width_px):
             yield wire.Drawing(drawn(PdfFile(content), page, width_px))
+        case wire.DrawPages(content, pages, dpi, password):
+            from adapters.extraction import pictures  # noqa: PLC0415 - seldom needed
+
+            yield wire.Pictures(pictures.pages(PdfFile(content, password), pages, dpi))
+        case wire.ReadPicture(content, most_pixels):
+            from adapters.extraction import pictures  # noqa: PLC0415 - seldom needed
+
+            yield wire.Pictures([pictures.upright(content, most_pixels)])
         case wire.Locate(content, page, start, end):
             yield wire.Places(located(PdfFile(content), page, start, end))
 

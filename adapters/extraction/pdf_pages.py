@@ -10,7 +10,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from adapters.extraction.wire import PageText
-from domain.errors import NotFound, Unreadable
+from domain.errors import NotFound, PasswordNeeded, Unreadable
 from domain.legibility import Verdict, judge
 from domain.text_gate import clean, clean_page
 
@@ -18,9 +18,9 @@ MOST_PAGES = 2_000
 _LONGEST_TITLE = 200
 _LONGEST_PLACEHOLDER = 1_500
 _PAGE_OBJECT = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
-_LOCKED = (
-    "This PDF is protected by a password. Remove the password (open it, then save or print it"
-    " to a new PDF) and upload the unlocked copy."
+_LOCKED = "This PDF is protected by a password. Enter it to have the file read."
+_ANOTHER = (
+    "This PDF is protected by a password, and not by the one that was entered. Enter it again."
 )
 _BROKEN = (
     "This PDF is broken: no page of it can be opened. Open it in another program, save it anew,"
@@ -52,13 +52,18 @@ class Loaded(NamedTuple):
 class PdfFile:
     """An open PDF.
 
+    Args:
+        password: "" opens what asks nobody who reads for a password.
+
     Raises:
-        Unreadable: locked, broken, or with too many pages.
+        PasswordNeeded: another password than this one opens it.
+        Unreadable: broken, or with too many pages.
     """
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, password: str = "") -> None:
         self._content = content
-        self._pdfium = _opened(content)
+        self._password = password
+        self._pdfium = _opened(content, password)
         if self._pdfium is None and self._pypdf is None:
             raise Unreadable(_BROKEN)
         self.pages = self._count()
@@ -134,7 +139,7 @@ class PdfFile:
 
     @cached_property
     def _pypdf(self) -> Any:  # noqa: ANN401 - pypdf is imported only where PDFium fails
-        return _opened_by_pypdf(self._content)
+        return _opened_by_pypdf(self._content, self._password)
 
     def _pypdf_text(self, number: int) -> str | None:
         if self._pypdf is None:
@@ -169,31 +174,34 @@ class PdfFile:
         return next((number for number in range(reach, 0, -1) if self._opens(number)), 0)
 
 
-def _opened(content: bytes) -> Any:  # noqa: ANN401 - pypdfium2 has no types
+def _opened(content: bytes, password: str) -> Any:  # noqa: ANN401 - pypdfium2 has no types
     """The file as PDFium opens it; None where it cannot.
 
     Raises:
-        Unreadable: it needs a password.
+        PasswordNeeded: another password than this one opens it.
     """
-    try:
-        return pdfium.PdfDocument(content)
-    except pdfium.PdfiumError as error:
-        locked = error.err_code == pdfium_c.FPDF_ERR_PASSWORD
-        if locked and _opened_by_pypdf(content) is None:
-            raise Unreadable(_LOCKED) from error
-        return None
+    # The file may ask for none, whatever was entered.
+    for attempt in dict.fromkeys(("", password)):
+        try:
+            return pdfium.PdfDocument(content, password=attempt or None)
+        except pdfium.PdfiumError as error:
+            if error.err_code != pdfium_c.FPDF_ERR_PASSWORD:
+                return None
+    if _opened_by_pypdf(content, password) is None:
+        raise PasswordNeeded(_ANOTHER if password else _LOCKED)
+    return None
 
 
-def _opened_by_pypdf(content: bytes) -> Any:  # noqa: ANN401 - see PdfFile._pypdf
-    """The file as pypdf opens it with an empty password; None where it does not."""
-    return _quietly(lambda: _pypdf_reader(content))
+def _opened_by_pypdf(content: bytes, password: str) -> Any:  # noqa: ANN401 - see PdfFile._pypdf
+    """The file as pypdf opens it with that password; None where it does not."""
+    return _quietly(lambda: _pypdf_reader(content, password))
 
 
-def _pypdf_reader(content: bytes) -> Any:  # noqa: ANN401 - see PdfFile._pypdf
+def _pypdf_reader(content: bytes, password: str) -> Any:  # noqa: ANN401 - see PdfFile._pypdf
     from pypdf import PdfReader  # noqa: PLC0415 - takes a fifth of a second, seldom needed
 
     reader = PdfReader(BytesIO(content))
-    if reader.is_encrypted and not reader.decrypt(""):
+    if reader.is_encrypted and not reader.decrypt(password):
         return None
     return reader if len(reader.pages) else None
 

@@ -9,13 +9,14 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from adapters.extraction import wire
-from domain.errors import NotFound, Unavailable, Unreadable
+from domain.errors import BelegError, NotFound, PasswordNeeded, Unavailable, Unreadable
 
 _ROOT = str(Path(__file__).resolve().parents[2])
 """Where the packages stand, installed or not."""
 _MOST_FRAME_BYTES = 256 << 20
 _FILES_A_PROCESS = 200
 """A process is replaced after so many, so that what a library leaks stays small."""
+_FAILURES: dict[str, type[BelegError]] = {"not_found": NotFound, "locked": PasswordNeeded}
 _STOPPED = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _SLOW = "Reading this file took too long. Split it, or save it anew, and upload that."
 _CRASHED = (
@@ -178,7 +179,7 @@ class PdfProcesses:
             except TimeoutError as error:
                 raise Unreadable(_SLOW) from error
         if failed is not None:
-            raise (NotFound if failed.kind == "not_found" else Unreadable)(failed.message)
+            raise _FAILURES.get(failed.kind, Unreadable)(failed.message)
 
     @asynccontextmanager
     async def _child(self) -> AsyncIterator[_Child]:

@@ -14,6 +14,7 @@ class ReadPdf(msgspec.Struct, tag=True, array_like=True):
     """Every page's text. Answered by `Pages`, some at a time, then `Done`."""
 
     content: bytes
+    password: str = ""
 
 
 class ReadText(msgspec.Struct, tag=True, array_like=True):
@@ -23,12 +24,36 @@ class ReadText(msgspec.Struct, tag=True, array_like=True):
     markdown: bool
 
 
+class ReadDocument(msgspec.Struct, tag=True, array_like=True):
+    """Any other kind's text, `kind` a `SourceKind`. Answered by `Document`."""
+
+    content: bytes
+    kind: str
+    charset: str
+
+
 class Draw(msgspec.Struct, tag=True, array_like=True):
     """A page (from 1) as PNG. Answered by `Drawing`."""
 
     content: bytes
     page: int
     width_px: int
+
+
+class DrawPages(msgspec.Struct, tag=True, array_like=True):
+    """Pages (from 1) as a model reads them. Answered by `Pictures`."""
+
+    content: bytes
+    pages: list[int]
+    dpi: int
+    password: str = ""
+
+
+class ReadPicture(msgspec.Struct, tag=True, array_like=True):
+    """An image file, upright, of at most so many pixels. Answered by `Pictures`."""
+
+    content: bytes
+    most_pixels: int
 
 
 class Locate(msgspec.Struct, tag=True, array_like=True):
@@ -40,7 +65,7 @@ class Locate(msgspec.Struct, tag=True, array_like=True):
     end: int
 
 
-Request = ReadPdf | ReadText | Draw | Locate
+Request = ReadPdf | ReadText | ReadDocument | Draw | DrawPages | ReadPicture | Locate
 
 
 class PageText(msgspec.Struct, array_like=True):
@@ -76,6 +101,40 @@ class WholeText(msgspec.Struct, tag=True, array_like=True):
     headings: list[tuple[int, tuple[str, ...]]]
 
 
+class Part(msgspec.Struct, array_like=True):
+    """A part's text through the gate, what it is called, its headings as (code point, path)."""
+
+    text: str
+    label: str = ""
+    headings: list[tuple[int, tuple[str, ...]]] = []
+
+
+class Document(msgspec.Struct, tag=True, array_like=True):
+    """A document's parts, in order; they are its pages where it is `paged`.
+
+    `title` is its own, "" where it has none.
+    """
+
+    parts: list[Part]
+    title: str
+    paged: bool
+
+
+class PictureFile(msgspec.Struct, array_like=True):
+    """A picture as it is sent on."""
+
+    content: bytes
+    media_type: str
+    width: int
+    height: int
+
+
+class Pictures(msgspec.Struct, tag=True, array_like=True):
+    """Pictures in the order asked for; None where a page cannot be drawn."""
+
+    pictures: list[PictureFile | None]
+
+
 class Drawing(msgspec.Struct, tag=True, array_like=True):
     """A picture."""
 
@@ -91,11 +150,11 @@ class Places(msgspec.Struct, tag=True, array_like=True):
 class Failed(msgspec.Struct, tag=True, array_like=True):
     """The file cannot be read, or has no such page."""
 
-    kind: Literal["unreadable", "not_found", "memory"]
+    kind: Literal["unreadable", "not_found", "memory", "locked"]
     message: str
 
 
-Reply = Pages | Done | WholeText | Drawing | Places | Failed
+Reply = Pages | Done | WholeText | Document | Pictures | Drawing | Places | Failed
 
 _ENCODER = msgspec.msgpack.Encoder()
 _REQUESTS: msgspec.msgpack.Decoder[Request] = msgspec.msgpack.Decoder(Request)

@@ -5,7 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import Stemmer
 
@@ -56,10 +56,11 @@ _STEMMERS = {
 }
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-_GROUPED = re.compile(r"(?<=\d)[\u00a0\u2009\u202f'’](?=\d{3}(?!\d))")
+# A class of characters first: the engine skips to the next of them.
+_GROUPED = re.compile(r"[\u00a0\u2009\u202f'’](?<=\d.)(?=\d{3}(?!\d))")
 """Between the thousands of a number, where no reader would see two numbers."""
-_FRACTION = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅞])")
-"""Before a fraction that would otherwise be read as a digit of the number."""
+_FRACTION = re.compile(r"[¼-¾⅐-⅞](?<=\d.)")
+"""A fraction that would otherwise be read as a digit of the number."""
 _RUN = rf"[^\W{UNSPACED}]+(?:[{MARKS}]+[^\W{UNSPACED}]*)*"
 _TOKEN = re.compile(rf"{_RUN}(?:[-‐‑.,/:_]{_RUN})*|[{UNSPACED}]+")
 _UNSPACED_RUN = re.compile(rf"[{UNSPACED}]")
@@ -92,7 +93,7 @@ class QueryTerm:
     variants: tuple[str, ...]
 
 
-def chunk_terms(text: str, language: str) -> Counter[str]:
+def chunk_terms(text: str, language: str) -> dict[str, int]:
     """Terms of a text and how often each occurs.
 
     Words are case-folded and stemmed by the language's rules (Snowball; CISTEM for German), its
@@ -104,10 +105,10 @@ def chunk_terms(text: str, language: str) -> Counter[str]:
         text: a chunk.
         language: ISO 639-1; "" or one without rules keeps words as they are.
     """
-    terms: Counter[str] = Counter()
+    terms: dict[str, int] = {}
     for token, count in Counter(_TOKEN.findall(_folded(text))).items():
         for term in _terms(token, language):
-            terms[term] += count
+            terms[term] = terms.get(term, 0) + count
     return terms
 
 
@@ -163,6 +164,7 @@ def required_terms(text: str, languages: Sequence[str], *, in_parts: bool) -> li
     ]
 
 
+@cache
 def weight(frequency: int) -> float:
     """What a term that occurs so often in a chunk adds to its score, per unit of idf.
 
@@ -174,7 +176,7 @@ def weight(frequency: int) -> float:
 
 
 def _folded(text: str) -> str:
-    text = _FRACTION.sub(" ", _GROUPED.sub("", text))
+    text = _FRACTION.sub(r" \g<0>", _GROUPED.sub("", text))
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold()
 
 

@@ -240,13 +240,14 @@ def postings_of(chunks: Sequence[Chunk]) -> list[Posting]:
 
     In the order of the terms, in which rows are written fastest.
     """
-    index: dict[str, tuple[list[int], list[float]]] = defaultdict(lambda: ([], []))
+    index: dict[str, Posting] = {}
     for chunk in chunks:
         for term, frequency in chunk_terms(chunk.indexed_text, chunk.language).items():
-            ordinals, weights = index[term]
-            ordinals.append(chunk.ordinal)
-            weights.append(weight(frequency))
-    return [(term, ordinals, weights) for term, (ordinals, weights) in sorted(index.items())]
+            if (posting := index.get(term)) is None:
+                posting = index[term] = (term, [], [])
+            posting[1].append(chunk.ordinal)
+            posting[2].append(weight(frequency))
+    return [index[term] for term in sorted(index)]
 
 
 def _hash(texts: Sequence[str]) -> bytes:

@@ -135,7 +135,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         ),
         retrieval_k=read.integer("RETRIEVAL_K", 8, 1, 100),
         retrieval_candidates=read.integer("RETRIEVAL_CANDIDATES", 30, 1, 1000),
-        retrieval_diversity=read.share("RETRIEVAL_DIVERSITY", 0.5, 10),
+        retrieval_diversity=read.share("RETRIEVAL_DIVERSITY", 1.75, 10),
         retrieval_generated_slots=read.integer("RETRIEVAL_GENERATED_SLOTS", 2, 0, 100),
         rrf_k=read.integer("RRF_K", 50, 1),
         similarity_floor=read.cosine("SIMILARITY_FLOOR"),

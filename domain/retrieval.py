@@ -31,9 +31,9 @@ class RetrievalSettings:
         candidates: chunks each side puts forward.
         rrf_k: rank offset of reciprocal rank fusion.
         floor: least cosine of a chunk that only the vector side found, or of a generated one.
-        diversity: how far the lower half of the k favours sources that have fewer chunks there: a
-            source's next chunk counts less by so many standard deviations of the candidates'
-            scores; 0: not at all.
+        diversity: in the last quarter of the k, the best chunk of each source comes first where
+            its cosine is at most so many standard deviations (of all cosines) below the nearest
+            chunk's; 0: never.
         generated_slots: chunks of generated documents among the k at most.
     """
 
@@ -43,7 +43,7 @@ class RetrievalSettings:
     candidates: int = 30
     rrf_k: int = 50
     floor: float = 0.3
-    diversity: float = 0.5
+    diversity: float = 1.75
     generated_slots: int = 2
 
 

@@ -15,8 +15,6 @@ from domain.retrieval import Hit, RetrievalSettings, Scope
 _SEARCH = statement("search")
 _REACH = 200
 """Nearest chunks among which the best of each source is sought."""
-_OF_EACH_SOURCE = 2
-"""Its chunks that become candidates, however near those of another source are."""
 
 
 class PostgresIndex(Store):
@@ -156,7 +154,6 @@ class PostgresIndex(Store):
             mode=settings.mode.value,
             candidates=candidates,
             reach=max(_REACH, candidates) if settings.diversity else candidates,
-            of_each_source=_OF_EACH_SOURCE if settings.diversity else 0,
             rrf_k=settings.rrf_k,
             floor=-1.0 if alone else settings.floor,
             generated_slots=k if alone else settings.generated_slots,

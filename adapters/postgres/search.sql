@@ -9,8 +9,9 @@
 -- held     the chunks that meet a condition of the question: a phrase in quotes (they come first)
 --          or a word with a minus (they are left out)
 -- ranked   the candidates of both sides, fused
--- placed   their places under the rules of the slots: few chunks of generated documents, and
---          beyond the first half of the k no source that crowds out the others
+-- placed   the k of them, under the rules of the slots: few chunks of generated documents, and in
+--          the last quarter first the best chunk of each source that is about as near as the
+--          nearest, so that no source crowds out the others
 --
 -- The planner takes the rows of near and lexical for far fewer than they are. They meet once, in
 -- scored, where it hashes them in any case; everything after it reads single rows.
@@ -117,7 +118,7 @@ pool as (
     from (
         select version_id, ordinal, similarity, bm25, near_rank, null::bigint as word_rank
         from nearest
-        where (near_rank <= :candidates or rank_in_source <= :of_each_source)
+        where (near_rank <= :candidates or (rank_in_source = 1 and cast(:diversity as float8) > 0))
             and :mode <> 'keyword'
         union all
         select *, null, row_number() over (order by bm25 desc, version_id, ordinal)
@@ -158,15 +159,20 @@ ranked_in_source as (
         row_number() over (
             partition by is_generated order by phrases desc, score desc, version_id, ordinal)
             as place_in_kind,
-        coalesce(stddev_pop(score) over (), 0) as spread
-    from ranked
+        max(similarity) over () - :diversity * size.spread as near_enough
+    from ranked cross join size
 ),
 placed as materialized (
     select *
     from ranked_in_source
     where not is_generated or place_in_kind <= :generated_slots
-    order by (place <= cast(:k as int) / 2) desc, phrases desc,
-        score - cast(:diversity as float8) * spread * (place_in_source - 1) desc, version_id, ordinal
+    order by
+        case
+            when place <= cast(:k as int) - cast(:k as int) / 4 or phrases > 0 then 0
+            when :diversity > 0 and place_in_source = 1 and similarity >= near_enough then 1
+            else 2
+        end,
+        place
     limit :k
 )
 select c.id as chunk_id, scope.source_id, placed.version_id, scope.title as source_title,

@@ -110,7 +110,7 @@ class EventLog:
         events, self._pending = self._pending, []
         self._tried_id = self._next_id - 1
         try:
-            async with self._uow() as tx:
+            async with self._uow(at_once=True) as tx:
                 stop = await tx.answers.append(self._answer_id, events, LEASE)
         except BaseException:
             self._pending = [*events, *self._pending]

@@ -546,8 +546,12 @@ class Stores(Protocol):
 class UnitOfWork(Protocol):
     """Begins transactions."""
 
-    def __call__(self) -> AbstractAsyncContextManager[Stores]:
+    def __call__(self, *, at_once: bool = False) -> AbstractAsyncContextManager[Stores]:
         """A transaction: commits at the end of the block, rolls back where it raises.
+
+        Args:
+            at_once: no transaction; every statement commits by itself, which saves two trips to
+                the database. For a block of one statement, or of reads that need not agree.
 
         Raises:
             Unavailable: the database does not answer.

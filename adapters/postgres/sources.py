@@ -269,8 +269,7 @@ class PostgresSources(Store):
         await PostgresAnswers(self._connection).blank_quotes(source_id)
         # Searches that were kept for their idempotency keys hold its text too.
         await self._run(
-            "delete from idempotency_keys where resource like '[%'"
-            " and strpos(resource, :id) > 0",
+            "delete from idempotency_keys where resource like '[%' and strpos(resource, :id) > 0",
             id=str(source_id),
         )
         await self._run("update sources set version_id = null where id = :id", id=source_id)

@@ -1,7 +1,7 @@
 """One transaction, and the stores that work in it."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 import asyncpg
@@ -44,10 +44,13 @@ class PostgresUnitOfWork:
     pool: asyncpg.Pool
 
     @asynccontextmanager
-    async def __call__(self) -> AsyncIterator[PostgresStores]:
+    async def __call__(self, *, at_once: bool = False) -> AsyncIterator[PostgresStores]:
         """A transaction: commits at the end of the block, rolls back where it raises."""
         with translated_errors():
-            async with self.pool.acquire(timeout=_TURN_S) as connection, connection.transaction():
+            async with (
+                self.pool.acquire(timeout=_TURN_S) as connection,
+                nullcontext() if at_once else connection.transaction(),
+            ):
                 yield PostgresStores(connection)
 
     async def is_ready(self) -> bool:

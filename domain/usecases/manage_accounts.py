@@ -144,12 +144,12 @@ class ManageAccounts:
 
     async def by_session(self, secret: str, about: Thing | None = None) -> Visitor | None:
         """Whose session this is, and what they are to a thing."""
-        async with self.uow() as tx:
+        async with self.uow(at_once=True) as tx:
             return await tx.accounts.by_session(_digest(secret), about)
 
     async def by_token(self, secret: str, about: Thing | None = None) -> Visitor | None:
         """Whose API token this is, and what they are to a thing."""
-        async with self.uow() as tx:
+        async with self.uow(at_once=True) as tx:
             return await tx.accounts.by_token(_digest(secret), about)
 
     async def add_token(self, user: User, name: str) -> tuple[ApiToken, str]:

@@ -51,7 +51,7 @@ class Database:
         return self
 
     @asynccontextmanager
-    async def uow(self) -> AsyncIterator[Stores]:
+    async def uow(self, *, at_once: bool = False) -> AsyncIterator[Stores]:  # noqa: ARG002 - the port's
         yield cast("Stores", self)
 
     async def open(self, intent: Intent, _lease: timedelta) -> None:

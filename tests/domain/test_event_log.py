@@ -41,7 +41,7 @@ class Rows:
         return self.stop_requested
 
     @asynccontextmanager
-    async def uow(self) -> AsyncIterator[Stores]:
+    async def uow(self, *, at_once: bool = False) -> AsyncIterator[Stores]:  # noqa: ARG002 - the port's
         yield cast("Stores", self)
         if self.lost_acknowledgements:  # committed, but the commit's answer never came
             self.lost_acknowledgements -= 1

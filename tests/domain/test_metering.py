@@ -54,7 +54,7 @@ class Books:
         return self
 
     @asynccontextmanager
-    async def uow(self) -> AsyncIterator[Stores]:
+    async def uow(self, *, at_once: bool = False) -> AsyncIterator[Stores]:  # noqa: ARG002 - the port's
         before = dict(self.calls)
         try:
             yield cast("Stores", self)

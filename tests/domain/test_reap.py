@@ -57,7 +57,7 @@ class Rows:
     ledger = sources = jobs = idempotency = answers
 
     @asynccontextmanager
-    async def uow(self) -> AsyncIterator[Stores]:
+    async def uow(self, *, at_once: bool = False) -> AsyncIterator[Stores]:  # noqa: ARG002 - the port's
         yield cast("Stores", self)
 
     def _do(self, step: str) -> None:

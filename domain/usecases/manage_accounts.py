@@ -130,6 +130,18 @@ class ManageAccounts:
         except Conflict:
             return await self.local_user()
 
+    async def by_address(self, email: str) -> User:
+        """The account of an address, for whoever holds the database.
+
+        Raises:
+            NotFound: it has none.
+        """
+        async with self.uow() as tx:
+            found = await tx.accounts.by_email(plain_address(email))
+        if found is None:
+            raise NotFound("This address has no account.")
+        return found[0]
+
     async def open_session(self, user: User) -> str:
         """A secret for a cookie that stands for that user."""
         secret = secrets.token_urlsafe(32)

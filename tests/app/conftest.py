@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,16 @@ from tests.provider import Provider
 class Beleg:
     """A running app, and clients of it."""
 
-    def __init__(self, app: Litestar, provider: Provider, stack: AsyncExitStack) -> None:
+    def __init__(
+        self,
+        app: Litestar,
+        provider: Provider,
+        environment: Mapping[str, str],
+        stack: AsyncExitStack,
+    ) -> None:
         self.app = app
         self.provider = provider
+        self.environment = environment
         self._stack = stack
 
     @property
@@ -105,23 +112,21 @@ async def _starting(postgres: str, data: Path) -> AsyncIterator[Start]:
         url = stack.enter_context(migrated_database(postgres))
         provider = stack.enter_context(Provider())
 
-        async def begin(**environment: str) -> Beleg:
-            settings = read_settings(
-                {
-                    "DATABASE_URL": url,
-                    "BELEG_DATA": str(data),
-                    "INFERENCE_BASE_URL": provider.url,
-                    "INFERENCE_API_KEY": "test",
-                    "LLM_MODEL": "glm-5.3-flash",
-                    "EMBEDDING_MODEL": "qwen3-embedding-4b",
-                    "EMBEDDING_DIMENSION": "64",
-                    "SIGN_UP": "open",
-                    **environment,
-                }
-            )
-            app = create_app(settings)
+        async def begin(**changed: str) -> Beleg:
+            environment = {
+                "DATABASE_URL": url,
+                "BELEG_DATA": str(data),
+                "INFERENCE_BASE_URL": provider.url,
+                "INFERENCE_API_KEY": "test",
+                "LLM_MODEL": "glm-5.3-flash",
+                "EMBEDDING_MODEL": "qwen3-embedding-4b",
+                "EMBEDDING_DIMENSION": "64",
+                "SIGN_UP": "open",
+                **changed,
+            }
+            app = create_app(read_settings(environment))
             await stack.enter_async_context(_running(app))
-            return Beleg(app, provider, stack)
+            return Beleg(app, provider, environment, stack)
 
         yield begin
 

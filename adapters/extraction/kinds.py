@@ -9,7 +9,25 @@ from domain.source import SourceKind
 _PDF_WITHIN = 1_024
 _HEADERLESS_PDF = re.compile(rb"%[^\n]{0,40}\s+\d+ \d+ obj\s*<<")
 _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd")
-_READABLE = "Readable are PDF, plain text and Markdown."
+_PAGES = (".html", ".htm", ".xhtml")
+_TABLES = (".csv", ".tsv")
+_READABLE = "Readable are PDF, DOCX, PPTX, XLSX, CSV, EPUB and HTML files, plain text and Markdown."
+_EPUB_WITHIN = 200
+# A file's entry in the directory at an archive's end: 46 bytes, then its name.
+_MAIN_PARTS = re.compile(rb"PK\x01\x02.{42}(word|ppt|xl)/", re.DOTALL)
+_ZIPPED_KINDS = {b"word": SourceKind.DOCX, b"ppt": SourceKind.PPTX, b"xl": SourceKind.XLSX}
+_STREAMS: tuple[tuple[str, str], ...] = (
+    (
+        "EncryptedPackage",
+        "This Office file is protected by a password. Save it without one and upload that.",
+    ),
+    ("WordDocument", "This is an old Word document (.doc). Save it as .docx and upload that."),
+    (
+        "PowerPoint Document",
+        "This is an old presentation (.ppt). Save it as .pptx and upload that.",
+    ),
+    ("Workbook", "This is an old Excel workbook (.xls). Save it as .xlsx and upload that."),
+)
 
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -36,19 +54,15 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"wOFF", "a font"),
 )
 _ZIPPED: tuple[tuple[bytes, str], ...] = (
-    (b"application/epub+zip", "an EPUB book"),
     (b"application/vnd.oasis.opendocument", "an OpenDocument file"),
-    (b"word/", "a Word document (DOCX)"),
-    (b"ppt/", "a PowerPoint presentation (PPTX)"),
-    (b"xl/", "an Excel workbook (XLSX)"),
-    (b"[Content_Types].xml", "an Office document"),
+    (b"[Content_Types].xml", "an Office document of another program"),
 )
 _RIFF = {b"WAVE": "a WAV recording", b"WEBP": "a WebP image", b"AVI ": "an AVI video"}
 _HEIF = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif")
 # Frames of MP3 and AAC; UTF-16's byte order mark, FF FE, is none.
 _FRAMES = (b"\xff\xf1", b"\xff\xf2", b"\xff\xf3", b"\xff\xf9", b"\xff\xfa", b"\xff\xfb")
 _HTML = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b"
+    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|title)\b"
 )
 _SVG = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<![^>]*>\s*)*<svg\b")
 _NO_TEXT = frozenset(range(0x20)) - frozenset(b"\t\n\x0b\x0c\r\x1b\x00")
@@ -58,13 +72,48 @@ def kind_of(head: bytes, name: str) -> SourceKind:
     """See `Reader.kind_of`."""
     if b"%PDF-" in head[:_PDF_WITHIN] or _HEADERLESS_PDF.match(head):
         return SourceKind.PDF
+    if (old := _old_office(head)) is not None:
+        raise UnsupportedType(old)
+    if (zipped := _zipped_kind(head)) is not None:
+        return zipped
     if (other := _other_kind(head)) is not None:
         raise UnsupportedType(f"This looks like {other}, which cannot be read yet. {_READABLE}")
     if not _is_text(head):
         raise UnsupportedType(f"This is no text, and no kind of file known here. {_READABLE}")
-    if name.lower().endswith(_MARKDOWN):
+    return _text_kind(head, name.lower())
+
+
+def _text_kind(head: bytes, name: str) -> SourceKind:
+    """What kind of text; only here a name may tell, because the bytes do not."""
+    start = head.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe").lower()
+    if _HTML.match(start):
+        return SourceKind.HTML
+    if name.endswith(_MARKDOWN):
         return SourceKind.MARKDOWN
-    return SourceKind.TEXT
+    if name.endswith(_PAGES) and start.lstrip().startswith(b"<"):
+        return SourceKind.HTML
+    return SourceKind.CSV if name.endswith(_TABLES) else SourceKind.TEXT
+
+
+def _zipped_kind(content: bytes) -> SourceKind | None:
+    """The kind of an archive, by what its directory lists; None where it is none of ours."""
+    if not content.startswith(b"PK\x03\x04"):
+        return None
+    if b"mimetypeapplication/epub+zip" in content[:_EPUB_WITHIN]:
+        return SourceKind.EPUB
+    # The last: documents inside this one have directories of their own, which stand before.
+    listed = _MAIN_PARTS.findall(content)
+    return _ZIPPED_KINDS[listed[-1]] if listed else None
+
+
+def _old_office(content: bytes) -> str | None:
+    """What an old Office container holds, and the way out; None where it is something else."""
+    if not content.startswith(b"\xd0\xcf\x11\xe0"):
+        return None
+    for stream, told in _STREAMS:
+        if stream.encode("utf-16-le") in content:
+            return told
+    return None
 
 
 def _other_kind(head: bytes) -> str | None:
@@ -73,8 +122,6 @@ def _other_kind(head: bytes) -> str | None:
         if head.startswith(signature):
             return called
     lower = head.removeprefix(b"\xef\xbb\xbf").lower()
-    if _HTML.match(lower):
-        return "an HTML page"
     if _SVG.match(lower):
         return "an SVG image"
     return _container(head) or _recording(head)

@@ -3,16 +3,17 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import Stemmer
 
 from domain.chunking import MARKS, UNSPACED
+from domain.labels import labelled
 from domain.language import asking_words, function_words
 
-ANALYSER = "snowball-cistem-1"
+ANALYSER = "snowball-cistem-2"
 """Stored with the postings; changes whenever the same text would give other terms."""
 
 _LONGEST_TERM = 48
@@ -71,6 +72,13 @@ _NUMBER = re.compile(
     r"(?P<whole>\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{3})+|\d+)(?:[.,](?P<fraction>\d+))?"
 )
 
+COMPOUNDING = frozenset({"de"})
+"""Languages that write compounds in one word."""
+_SHORTEST_HALF = 5
+_LONGEST_COMPOUND = 40
+_LINKS = ("", "s", "es", "n", "en", "er", "e")
+"""What German puts between the halves of a compound: "Bundestag-s-wahl", "Straße-n-bahn"."""
+
 _UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
 _WRITTEN_OUT = re.compile("ae|oe|(?<![aeiouqy])ue")
 _DOUBLE = re.compile(r"(.)\1")
@@ -87,10 +95,13 @@ class QueryTerm:
         word: case-folded, as asked.
         variants: the terms it may stand under in the index, at least one; a text that has any
             of them has the word.
+        halves: terms of what may be its parts, if it is a compound; a text that has one has half
+            the word.
     """
 
     word: str
     variants: tuple[str, ...]
+    halves: tuple[str, ...] = ()
 
 
 def chunk_terms(text: str, language: str) -> dict[str, int]:
@@ -98,17 +109,20 @@ def chunk_terms(text: str, language: str) -> dict[str, int]:
 
     Words are case-folded and stemmed by the language's rules (Snowball; CISTEM for German), its
     function words left out. Numbers read the same in German and English
-    notation. A word with a hyphen and a code ("DIN-4108") count whole and in parts. Scripts
-    without spaces give bigrams.
+    notation. A word with a hyphen and a code ("DIN-4108") count whole and in parts, and so does a
+    number with a label ("§ 14"). Scripts without spaces give bigrams.
 
     Args:
         text: a chunk.
         language: ISO 639-1; "" or one without rules keeps words as they are.
     """
     terms: dict[str, int] = {}
-    for token, count in Counter(_TOKEN.findall(_folded(text))).items():
+    visible = _visible(text)
+    for token, count in Counter(_TOKEN.findall(visible.casefold())).items():
         for term in _terms(token, language):
             terms[term] = terms.get(term, 0) + count
+    for _, label in labelled(visible):
+        terms[label] = terms.get(label, 0) + 1
     return terms
 
 
@@ -138,7 +152,16 @@ def question_terms(
         variants = terms.setdefault(word, {})
         for form in (word, whole):
             variants.update(dict.fromkeys(_stem(form, language) for language in searched))
-    return [QueryTerm(word, tuple(variants)) for word, variants in terms.items()]
+    for number, label in labelled(_visible(question)):
+        for word in (number, number[:-1]):
+            if word in terms:
+                terms[word][label] = None
+                break
+    compounds = COMPOUNDING.intersection(searched)
+    return [
+        QueryTerm(word, tuple(variants), _halves(word, variants) if compounds else ())
+        for word, variants in terms.items()
+    ]
 
 
 def required_terms(text: str, languages: Sequence[str], *, in_parts: bool) -> list[tuple[str, ...]]:
@@ -176,8 +199,12 @@ def weight(frequency: int) -> float:
 
 
 def _folded(text: str) -> str:
+    return _visible(text).casefold()
+
+
+def _visible(text: str) -> str:
     text = _FRACTION.sub(r" \g<0>", _GROUPED.sub("", text))
-    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold()
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
 
 
 @lru_cache(maxsize=200_000)
@@ -237,6 +264,23 @@ def _plain(number: re.Match[str]) -> str:
     """A number without thousands separators and with a decimal point."""
     whole = re.sub("[.,]", "", number["whole"])
     return f"{whole}.{number['fraction']}" if number["fraction"] else whole
+
+
+def _halves(word: str, variants: Iterable[str]) -> tuple[str, ...]:
+    """The German stems of every way to cut a word in two; most are in no text and cost nothing.
+
+    A word list would cut better, but found hardly more: 0.955 nDCG@10 by keywords alone on German
+    questions, where this has 0.953 and no cut 0.946.
+    """
+    if not (2 * _SHORTEST_HALF <= len(word) <= _LONGEST_COMPOUND and word.isalpha()):
+        return ()
+    halves: dict[str, None] = {}
+    for cut in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1):
+        first = word[:cut]
+        bare = [first.removesuffix(link) for link in _LINKS if first.endswith(link)]
+        for half in (word[cut:], *(one for one in bare if len(one) >= _SHORTEST_HALF)):
+            halves[_german_stem(half)] = None
+    return tuple(half for half in halves if half not in variants)
 
 
 def _stem(word: str, language: str) -> str:

@@ -129,7 +129,12 @@ class PostgresIndex(Store):
         alone = scope.about is not None
         k = settings.scoped_k if alone else settings.k
         candidates = max(settings.candidates, k)
-        variants = [(term, n) for n, word in enumerate(query.words) for term in word.variants]
+        sought = [
+            (term, n, share)
+            for n, word in enumerate(query.words)
+            for terms, share in ((word.variants, 1.0), (word.halves, 0.5))
+            for term in terms
+        ]
         required = [
             (term, part, number)
             for number, condition in enumerate(query.conditions, 1)
@@ -143,8 +148,9 @@ class PostgresIndex(Store):
             about=scope.about,
             set_id=set_id,
             vector=vector,
-            terms=[term for term, _ in variants],
-            words=[n for _, n in variants],
+            terms=[term for term, _, _ in sought],
+            words=[n for _, n, _ in sought],
+            shares=[share for _, _, share in sought],
             required=[term for term, _, _ in required],
             parts=[part for _, part, _ in required],
             numbers=[number for _, _, number in required],

@@ -2,7 +2,7 @@
 --
 -- near     the vector side: the cosine of every chunk in scope
 -- found    the postings of the question's words; document frequencies and their total are those
---          of the scope
+--          of the scope; what may be half of a compound counts half
 -- lexical  the keyword side: BM25 of every chunk that holds a word of the question
 -- cov      how much of the question (by idf) the best keyword hit holds; 0 across languages, so
 --          that a keyword side which understood little weighs little
@@ -36,11 +36,13 @@ size as materialized (
     from near
 ),
 found as materialized (
-    select word, term, version_id, ordinals, weights, ln(1 + (n - df + 0.5) / (df + 0.5)) as idf
+    select word, term, version_id, ordinals, weights,
+        share * ln(1 + (n - df + 0.5) / (df + 0.5)) as idf
     from (
-        select q.word, p.term, p.version_id, p.ordinals, p.weights,
+        select q.word, q.share, p.term, p.version_id, p.ordinals, p.weights,
             sum(cardinality(p.ordinals)) over (partition by q.word, p.term)::float8 as df
-        from unnest(cast(:terms as text[]), cast(:words as int[])) as q (term, word)
+        from unnest(cast(:terms as text[]), cast(:words as int[]), cast(:shares as float8[]))
+            as q (term, word, share)
         join postings p on p.term = q.term
             and p.version_id = any (array(select version_id from scope))
     ) as counted, size

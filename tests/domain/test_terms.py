@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.labels import labelled
 from domain.terms import ANALYSER, QueryTerm, chunk_terms, question_terms, weight
 
 
@@ -83,7 +84,9 @@ def test_a_question_finds_the_text_it_repeats(text: str, language: str) -> None:
 
 def test_a_word_has_a_variant_for_each_language_searched() -> None:
     assert question_terms("Wer sind die Quarterbacks?", "de", ["de", "en", ""]) == [
-        QueryTerm("quarterbacks", ("quarterback", "quarterbacks"))
+        QueryTerm(
+            "quarterbacks", ("quarterback", "quarterbacks"), ("erback", "quar", "rback", "back")
+        )
     ]
 
 
@@ -101,6 +104,41 @@ def test_a_part_of_a_code_may_stand_in_the_whole() -> None:
         QueryTerm("4108", ("4108", "din4108")),
     ]
     assert question_terms("H2O?", "de", ["de"]) == [QueryTerm("h2o", ("h2o",))]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("§ 14 Abs. 2", "§14 Absatz 2"),
+        ("Art. 5", "Artikel 5"),
+        ("Article 5", "Art. 5"),
+        ("Fig. 3", "Abb. 3"),
+        ("Table 12", "Tabelle 12"),
+        ("ISO 9001", "ISO-9001"),
+        ("DIN 4108", "DIN4108"),
+        ("Anhang 1a", "Annex 1a"),
+    ],
+)
+def test_a_number_with_a_label_is_the_same_however_it_is_written(one: str, other: str) -> None:
+    shared = {term for term in chunk_terms(one, "de") if any(map(str.isdecimal, term))}
+    assert any(not term.isdecimal() and term in chunk_terms(other, "de") for term in shared)
+    asked = {variant for word in question_terms(other, "de", ["de"]) for variant in word.variants}
+    assert any(not term.isdecimal() and term in asked for term in shared)
+
+
+@pytest.mark.parametrize("text", ["Part 5", "in 2015", "the 5", "H2 5", "§ 1234567890", "a 5, b 6"])
+def test_a_number_without_a_label_is_a_number(text: str) -> None:
+    assert labelled(text) == []
+
+
+def test_a_long_german_word_is_also_sought_by_what_may_be_its_halves() -> None:
+    (word,) = question_terms("Bundestagswahl?", "de", ["de"])
+    assert word.variants == ("bundestagswahl",)
+    assert "bundestag" in word.halves
+    (word,) = question_terms("Krankenversicherung", "de", ["de"])
+    assert set(chunk_terms("Versicherung", "de")) <= set(word.halves)
+    (word,) = question_terms("dissatisfaction?", "en", ["en"])
+    assert word.halves == ()
 
 
 def test_words_that_only_ask_are_left_out() -> None:

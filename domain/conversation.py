@@ -87,6 +87,32 @@ class Citation:
     removed: bool = False
 
 
+class CheckKind(StrEnum):
+    """What is doubtful about a stretch of an answer."""
+
+    UNCITED = "uncited"
+    """A sentence that no marker vouches for."""
+    NUMBER = "number"
+    DATE = "date"
+    NAME = "name"
+    NEGATION = "negation"
+    """It says the opposite of its passage, or leaves a "not" out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A doubt about the answer's text from `start` to `end`, in code points.
+
+    Args:
+        detail: one English sentence; it quotes the answer, never a passage.
+    """
+
+    start: int
+    end: int
+    kind: CheckKind
+    detail: str
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A question and what came of it."""
@@ -105,6 +131,8 @@ class Answer:
     created_at: datetime
     citations: tuple[Citation, ...] = ()
     retrieved: tuple[Hit, ...] = ()
+    checks: tuple[Check, ...] = ()
+    """What it says that its cited passages do not; known once it is finished."""
 
 
 class EventKind(StrEnum):

@@ -1,5 +1,26 @@
 """Fixed sentences of answers, in German and English: what no model is trusted to say."""
 
+import re
+
+_SOURCES = (
+    r"(?:sources?|passages?|documents?|notebook|excerpts?|texts?|context|materials?|"
+    r"Quellen?|Passagen?|Dokumente?n?|Notizbuch|Auszügen?|Textstellen?|Unterlagen|Texte?n?)"
+)
+_OPEN = re.compile(
+    rf"\b{_SOURCES}\b.{{0,60}}\b(?:do|does|did|can)(?: not|n['’]t)\b"
+    rf"|\b{_SOURCES}\b.{{0,80}}\b(?:leaves?|lassen?|lässt)\b.{{0,80}}\b(?:open|offen)\b"
+    rf"|\b{_SOURCES}\b.{{0,40}}\b(?:beantworte|nenne|enth[aä]lte?|erwähne|sage|gebe?|gib|mache|liefere|"
+    rf"verrate|belege|erkläre|beschreibe|gehe|contain|give|offer|provide|make)[nst]*\b.{{0,80}}"
+    rf"\b(?:nicht|nichts|keine?[nr]?|no|nothing)\b"
+    rf"|\b(?:not|n['’]t|nicht|keine?|no)\b.{{0,60}}\b(?:in|by|from|aus|von)\s(?:\w+\s){{0,3}}{_SOURCES}\b"
+    rf"|\b(?:aus|in|from)\s(?:\w+\s){{0,3}}{_SOURCES}\b.{{0,80}}\b(?:nicht|keine?|not|no)\b"
+    r"|\bno (?:information|mention|answer|details?)\b|\bkeine (?:Angaben?|Informationen|Antwort)\b"
+    r"|\b(?:remains?|bleibt|bleiben)\s(?:\w+\s){0,3}(?:open|offen|unclear|unklar)\b"
+    r"|\b(?:cannot|can['’]t|could not|unable to)\b.{0,40}\banswer",
+    re.IGNORECASE | re.DOTALL,
+)
+_LONGEST_OPEN = 400
+
 _TEXTS = {
     "not_in_the_sources": {
         "de": "Die Quellen beantworten diese Frage nicht.",
@@ -50,6 +71,11 @@ def general_knowledge(language: str) -> str:
 def general_needs_a_model(language: str) -> str:
     """Zero-source mode without a writing model."""
     return _text("general_needs_a_model", language)
+
+
+def is_refusal(sentence: str) -> bool:
+    """True for a sentence that tells what the sources leave open, in a model's words."""
+    return len(sentence) <= _LONGEST_OPEN and _OPEN.search(sentence) is not None
 
 
 def _text(name: str, language: str) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from app.services import Services
     from app.settings import Endpoint, Settings
     from domain.embedding_set import EmbeddingSet
-    from domain.ports import BlobStore, ChatModel, Embedder
+    from domain.ports import BlobStore, ChatModel, Embedder, Reranker, Vision
     from domain.stores import UnitOfWork
     from domain.usecases.administer import Administer
 
@@ -67,7 +67,7 @@ def check(settings: "Settings") -> None:
     from adapters.prices import load_prices
 
     prices = load_prices(settings.prices_file)
-    for endpoint in (settings.chat, settings.embedding):
+    for endpoint in (settings.chat, settings.embedding, settings.vision, settings.rerank):
         if endpoint:
             prices.of(endpoint.model)
 
@@ -141,6 +141,7 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
             chat=await _chat(settings, stack),
             prices=load_prices(settings.prices_file),
         )
+            vision=await _vision(settings, stack),
         wired = wire(ports, settings, notices)
         # What is there by now stays: the collector need not walk it again and again.
         gc.freeze()
@@ -219,6 +220,32 @@ async def _chat(settings: "Settings", stack: AsyncExitStack) -> "ChatModel | Non
 
 async def _client(endpoint: "Endpoint", stack: AsyncExitStack) -> "AsyncOpenAI":
     from adapters.inference.openai_client import open_client
+
+async def _vision(settings: "Settings", stack: AsyncExitStack) -> "Vision | None":
+    """The vision model, or the local reader of pictures where it is installed."""
+    if settings.vision is None:
+        from adapters.inference.tesseract import installed_tesseract
+
+        return installed_tesseract()
+    from adapters.inference.vision import OpenAIVision, VisionHabits
+
+    client = await _client(settings.vision, stack)
+    habits = VisionHabits(
+        settings.vision_max_output_tokens,
+        settings.vision_timeout_s,
+        settings.vision_reasoning_effort,
+    )
+    return OpenAIVision(client, settings.vision.model, habits)
+
+
+async def _reranker(settings: "Settings", stack: AsyncExitStack) -> "Reranker | None":
+    if settings.rerank is None:
+        return None
+    from adapters.inference.reranker import HttpReranker
+
+    client = await _client(settings.rerank, stack)
+    return HttpReranker(client, settings.rerank.model, timeout_s=settings.rerank_timeout_s)
+
 
     client = open_client(endpoint.base_url, endpoint.api_key)
     stack.push_async_callback(client.close)

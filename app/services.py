@@ -11,6 +11,7 @@ from domain.metering import Meter, MeteredEmbedder
 from domain.ports import (
     BlobStore,
     ChatModel,
+from domain.pdf_capture import MOST_PDF_PAGES
     Chunker,
     Clock,
     Embedder,
@@ -20,10 +21,14 @@ from domain.ports import (
 )
 from domain.prices import PriceList
 from domain.retrieval import RetrievalSettings
+    Reranker,
+    Vision,
+    WebFetcher,
 from domain.stores import UnitOfWork
 from domain.usage import TokenUsage
 from domain.usecases.add_source import AddSource
 from domain.usecases.answer_question import AnswerQuestion, AnswerSettings
+from domain.sight import Sight
 from domain.usecases.ask_question import AskQuestion
 from domain.usecases.capture_source import CaptureSource
 from domain.usecases.follow_answer import FollowAnswer
@@ -31,6 +36,7 @@ from domain.usecases.ingest_source import IngestSettings, IngestSource
 from domain.usecases.manage_accounts import ManageAccounts
 from domain.usecases.manage_notebooks import ManageNotebooks
 from domain.usecases.manage_sources import ManageSources
+from domain.usecases.change_password import ChangePassword
 from domain.usecases.read_citation import ReadCitation
 from domain.usecases.read_usage import ReadUsage
 from domain.usecases.reap import Reap
@@ -95,6 +101,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
     metered = MeteredEmbedder(ports.embedder, meter)
     prices.of(ports.embedder.model)
     floor = settings.similarity_floor
+    vision: Vision | None
     retrieval = RetrievalSettings(
         mode=settings.retrieval_mode,
         k=settings.retrieval_k,
@@ -109,6 +116,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
     )
     bound = TokenUsage(_PROMPT_BOUND_TOKENS, settings.llm_max_output_tokens)
     live = LiveAnswers()
+    sight = _sight(ports.vision, meter, settings)
     return Services(
         settings=settings,
         accounts=ManageAccounts(uow, ports.hasher, clock, settings.sign_up, settings.signup_credit),
@@ -124,7 +132,14 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         sources=ManageSources(uow, ports.blobs, ports.reader),
         ingest_source=IngestSource(
             uow,
-            CaptureSource(ports.blobs, ports.reader),
+            CaptureSource(
+                uow,
+                ports.blobs,
+                ports.reader,
+                FetchPage(uow, ports.blobs, ports.reader, ports.web),
+                sight,
+                settings.max_words_per_source,
+            ),
             ports.chunker,
             metered,
             ports.embedding_set,
@@ -156,3 +171,19 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
 
 _PROMPT_BOUND_TOKENS = 80_000
 """More, as bytes, than a prompt holds: passages, history, question and the list of documents."""
+def _sight(vision: Vision | None, meter: Meter, settings: Settings) -> Sight | None:
+    if vision is None:
+        return None
+    meter.prices.of(vision.model)
+    # What costs nothing may read every page that is read at all.
+    most_pages = settings.pdf_vision_max_pages if settings.vision else MOST_PDF_PAGES
+    return Sight(vision, meter, most_pages)
+
+
+def _reranking_failed(error: Exception) -> None:
+    _log.warning("reranking_failed", error=str(error))
+
+
+_log = structlog.get_logger()
+_RERANKED_BOUND_TOKENS = 10_000
+"""More, as bytes, than a question and a chunk have."""

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from app.data_folder import default_data_folder
 from domain.errors import Rejected
+from domain.pdf_capture import MOST_PDF_PAGES
 from domain.retrieval import RetrievalMode
 from domain.usecases.manage_accounts import SignUp
 
 LOCAL_MODEL = "multilingual-e5-small"
 QUOTING = "extractive"
+LOCAL_VISION = "tesseract"
 _LONGEST_CALL_S = 600
 _VULTR = "https://api.vultrinference.com/v1"
 
@@ -54,6 +56,16 @@ class Settings:
     """Seconds an embedding request may take."""
     llm_reasoning_effort: str | None
     """Sent to the chat model where set; providers refuse levels they do not know."""
+    vision: Endpoint | None
+    """VISION_MODEL, VISION_BASE_URL, VISION_API_KEY; None: tesseract, where it is installed."""
+    vision_max_output_tokens: int
+    """What the transcript of a picture may have, reasoning included."""
+    vision_timeout_s: float
+    """Seconds a picture may take."""
+    vision_reasoning_effort: str | None
+    """Sent to the vision model where set."""
+    pdf_vision_max_pages: int
+    """Pages of one PDF that a vision model may read."""
     prices_file: Path | None
     """Prices over the shipped ones, in TOML."""
     storage_url: str
@@ -129,6 +141,11 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
             "CHUNKER", "token-window", ["token-window", "recursive", "character-window"]
         ),
         chunk_tokens=read.optional_integer("CHUNK_TOKENS", 16),
+        vision=read.endpoint("VISION", "qwen3.8-27b", unless=LOCAL_VISION),
+        vision_max_output_tokens=read.integer("VISION_MAX_OUTPUT_TOKENS", 8192, 64),
+        vision_timeout_s=read.seconds("VISION_TIMEOUT_S", 120),
+        vision_reasoning_effort=read.text("VISION_REASONING_EFFORT") or None,
+        pdf_vision_max_pages=read.integer("PDF_VISION_MAX_PAGES", 100, 0, MOST_PDF_PAGES),
         chunk_overlap_tokens=read.optional_integer("CHUNK_OVERLAP_TOKENS", 0),
         retrieval_mode=RetrievalMode(
             read.choice("RETRIEVAL_MODE", "weighted", [mode.value for mode in RetrievalMode])

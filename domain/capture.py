@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.errors import BelegError
+from domain.errors import BelegError, TooLarge
 from domain.metering import Call, Meter, Payer
 from domain.source import Progress, Reading, Source
 from domain.stores import Stores
@@ -13,6 +13,10 @@ from domain.transcript import Transcript
 
 class Superseded(BelegError):
     """A newer attempt took over, or the source was deleted: this one ends quietly."""
+
+
+class Unchanged(BelegError):
+    """The page is what it was: the text that is there stays, and nothing is paid for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +49,31 @@ class Capture(Protocol):
 
         Raises:
             Superseded: another attempt took over.
+            Unchanged: a web page is what it was.
             Unreadable, TooLarge, Rejected, OutOfCredit, ModelRefused: it fails with this message.
             Unavailable, ModelUnavailable, ModelAnswerInvalid: worth another run later.
         """
         ...
+
+    async def adopt(self, tx: Stores, source: Source) -> None:
+        """Make what an address gave the source's own; last in the transaction that publishes it."""
+        ...
+
+    async def end(self, source: Source) -> None:
+        """Forget what was kept for the run, in the transaction that ends it well or badly."""
+        ...
+
+
+def require_few_words(words: int, most: int) -> None:
+    """Keep a source within its limit.
+
+    Raises:
+        TooLarge: it has more words.
+    """
+    if words > most:
+        raise TooLarge(
+            f"This source has {words:,} words; {most:,} is the limit. Split it into several files."
+        )
 
 
 async def transcribe_once(

@@ -10,6 +10,8 @@ from domain.passage import Passage
 from domain.source import CaptureMode, Reading, SkippedPage
 from domain.transcript import Transcript
 
+MOST_PDF_PAGES = 2_000
+"""In every capture mode."""
 FEWEST_VISIBLE = 20
 """Visible characters of a page that `auto` leaves to its text layer."""
 BROKEN, FORM = "broken", "form"
@@ -31,7 +33,7 @@ _ADD_AGAIN = (
     " or 'vision', or run text recognition on it first."
 )
 _NO_EYES = (
-    "Capture mode {mode!r} has pictures of such pages read, and nothing here reads pictures: set"
+    "Capture mode {mode!r} has pictures of pages read, and nothing here reads pictures: set"
     " INFERENCE_API_KEY or VISION_BASE_URL, or install tesseract-ocr; or upload a version with a"
     " text layer."
 )
@@ -48,8 +50,12 @@ _DAMAGED = (
 
 @dataclass(frozen=True, slots=True)
 class PdfPage:
-    """A page (from 1): the text of its layer through the gate, and what is wrong with it, if
-    anything: a `Verdict` or BROKEN (then there is no text), or FORM.
+    """A page and what its text layer says.
+
+    Args:
+        page: from 1.
+        text: of the layer, through the gate.
+        problem: a `Verdict` or BROKEN (then there is no text), or FORM; "" where all is well.
     """
 
     page: int
@@ -103,14 +109,12 @@ def composed(
     for page in pdf.pages:
         transcript = transcripts.get(page.page)
         text = page.text if mode is not CaptureMode.VISION else ""
-        seen = transcript is not None and transcript.text != ""
-        if seen:
-            assert transcript is not None  # noqa: S101 - as `seen` says
-            text = transcript.text
+        seen = transcript.text if transcript is not None else ""
+        text = seen or text
         if reason := _reason(page, mode, transcript, is_text=bool(text)):
             skipped.append(SkippedPage(page.page, reason))
         if text:
-            passages.append(Passage(len(passages), page.page, text, is_transcript=seen))
+            passages.append(Passage(len(passages), page.page, text, is_transcript=bool(seen)))
     if not passages:
         raise Unreadable(_nothing(pdf, mode, transcripts, sees=sees))
     return Reading(tuple(passages), len(pdf.pages), tuple(skipped), pdf.title)
@@ -141,6 +145,8 @@ def _nothing(
             f"{none} {shows} that can be read{problem}: capture mode {mode.value!r} had pictures"
             " of them read. Check that the text stands upright and sharp, and upload a better scan."
         )
+    if mode is CaptureMode.VISION and not sees:
+        return _NO_EYES.format(mode=mode.value)
     problems = Counter(page.problem for page in pdf.pages if page.problem)
     worst = problems.most_common(1)[0][0] if problems else BROKEN
     if worst == BROKEN or (sees and mode is not CaptureMode.TEXT):

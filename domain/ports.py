@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import BinaryIO, Literal, Protocol
 
 import numpy as np
@@ -11,7 +12,9 @@ import numpy.typing as npt
 
 from domain.conversation import Message
 from domain.passage import Chunk, Passage
+from domain.pdf_capture import PdfText
 from domain.source import Reading, SourceKind
+from domain.transcript import Transcript
 from domain.usage import TokenUsage
 
 Vectors = npt.NDArray[np.float32]
@@ -39,6 +42,10 @@ class PasswordHasher(Protocol):
 
     async def verify(self, hashed: str | None, password: str) -> bool:
         """True where they belong together; None takes as long and is always False."""
+        ...
+
+    def is_outdated(self, hashed: str) -> bool:
+        """True where today's parameters would make a better hash."""
         ...
 
 
@@ -142,6 +149,54 @@ class Box:
     height: float
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture that a model reads, as PNG or JPEG; `width` and `height` in pixels."""
+
+    content: bytes
+    media_type: str
+    width: int
+    height: int
+
+
+class Seen(StrEnum):
+    """What a picture shows."""
+
+    PAGE = "page"
+    """A page of a document: its text alone is wanted."""
+    IMAGE = "image"
+    """A photograph, a drawing, a receipt ...: its text, then a description."""
+
+
+class Vision(Protocol):
+    """Pictures in, text out. One call is one request: no retries inside."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as in the price list."""
+        ...
+
+    @property
+    def dpi(self) -> int:
+        """How finely pages are drawn for it."""
+        ...
+
+    def bound(self, picture: Picture) -> TokenUsage:
+        """The most that a call with this picture may use."""
+        ...
+
+    async def transcribe(self, picture: Picture, seen: Seen) -> Transcript:
+        """Every legible piece of text, verbatim; of an image a description after it.
+
+        Returns:
+            Text "" where nothing is legible; with a `problem` where it is cut or was refused.
+
+        Raises:
+            ModelUnavailable, ModelRefused, ModelAnswerInvalid.
+        """
+        ...
+
+
 class Reader(Protocol):
     """Files in, passages out."""
 
@@ -155,24 +210,56 @@ class Reader(Protocol):
         """
         ...
 
-    async def read(
-        self,
-        content: bytes,
-        kind: SourceKind,
-        *,
-        on_page: Callable[[int, int], Awaitable[None]],
-    ) -> Reading:
+    async def read(self, content: bytes, kind: SourceKind, *, charset: str = "") -> Reading:
         """Every passage of a file, through the text gate. Bounded in memory, CPU and time.
 
         Args:
             content: the whole file.
-            kind: what `kind_of` said.
-            on_page: awaited with (pages read, pages in all) now and then, at most twice a second.
+            kind: what `kind_of` said, but PDF and IMAGE, which have methods of their own.
+            charset: the encoding that a web server named, where it named one.
 
         Raises:
             Unreadable: broken, locked, empty, or without a legible text; the message says which
                 and what to do.
             Unavailable: the reading process was lost through no fault of the file; may be retried.
+        """
+        ...
+
+    async def pdf_text(
+        self,
+        content: bytes,
+        password: str = "",
+        *,
+        on_page: Callable[[int, int], Awaitable[None]],
+    ) -> PdfText:
+        """The text layer of every page of a PDF, judged and through the gate; as `read` else.
+
+        Args:
+            on_page: awaited with (pages read, pages in all) now and then, at most twice a second.
+
+        Raises:
+            PasswordNeeded: it opens neither with an empty password nor with this one.
+        """
+        ...
+
+    async def pdf_pictures(
+        self, content: bytes, pages: Sequence[int], password: str = "", *, dpi: int
+    ) -> list[Picture | None]:
+        """Pages (from 1) of a PDF, in that order; None for one that cannot be drawn.
+
+        A page of more than eight million pixels is drawn smaller.
+
+        Raises:
+            PasswordNeeded, Unreadable, Unavailable.
+        """
+        ...
+
+    async def picture(self, content: bytes, *, most_pixels: int) -> Picture:
+        """An image file's first frame, upright and on white, scaled down to so many pixels.
+
+        Raises:
+            Unreadable: damaged, or with more pixels than are decoded, which its header tells.
+            Unavailable: as `read`.
         """
         ...
 
@@ -288,5 +375,30 @@ class ChatModel(Protocol):
             ModelCut: the stream broke off, stalled or ended without a finish reason; `usage`
                 holds what was counted until then.
             ModelAnswerInvalid: it ended without any text; `usage` as reported.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """A score for each text, in the order of the texts; higher is better, the scale is its own."""
+
+    scores: tuple[float, ...]
+    usage: TokenUsage
+
+
+class Reranker(Protocol):
+    """How well texts answer a question. One call is one request: no retries inside."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as in the price list."""
+        ...
+
+    async def rerank(self, question: str, texts: Sequence[str]) -> Reranked:
+        """A finite score for each text (at least one).
+
+        Raises:
+            ModelUnavailable, ModelRefused, ModelAnswerInvalid.
         """
         ...

@@ -158,6 +158,11 @@ class Source:
         """Where its bytes are kept."""
         return blob_key(self.owner_id, self.sha256)
 
+    @property
+    def pad_key(self) -> str:
+        """Where the pad is kept that its password is sealed with, for one run."""
+        return f"{self.owner_id}/pad-{self.id}"
+
 
 def blob_key(owner_id: UserId, sha256: bytes) -> str:
     """The storage key of a file: prefixed by its owner, named by its content."""

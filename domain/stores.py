@@ -327,6 +327,14 @@ class Index(Protocol):
         scope: Scope,
         set_id: int,
         vector: Vectors,
+    async def seal_password(self, source_id: SourceId, sealed: bytes) -> None:
+        """Keep a sealed password until the source is ready, has failed or is gone."""
+        ...
+
+    async def sealed_password(self, source_id: SourceId) -> bytes | None:
+        """What `seal_password` kept."""
+        ...
+
         query: Query,
         settings: RetrievalSettings,
     ) -> list[Hit]:

@@ -14,8 +14,10 @@ class CallKind(StrEnum):
 
     CHAT = "chat"
     EMBEDDING = "embedding"
+    VISION = "vision"
     STT = "stt"
     SUMMARY = "summary"
+    RERANK = "rerank"
 
 
 class CallStatus(StrEnum):

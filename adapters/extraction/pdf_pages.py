@@ -12,9 +12,9 @@ import pypdfium2.raw as pdfium_c
 from adapters.extraction.wire import PageText
 from domain.errors import NotFound, PasswordNeeded, Unreadable
 from domain.legibility import Verdict, judge
+from domain.pdf_capture import MOST_PDF_PAGES
 from domain.text_gate import clean, clean_page
 
-MOST_PAGES = 2_000
 _LONGEST_TITLE = 200
 _LONGEST_PLACEHOLDER = 1_500
 _PAGE_OBJECT = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
@@ -157,8 +157,8 @@ class PdfFile:
             if says_too_few or not self._opens(count):
                 by_pypdf = _quietly(lambda: len(self._pypdf.pages))
                 count = by_pypdf or self._last_that_opens(count)
-        if count > MOST_PAGES:
-            raise Unreadable(_TOO_MANY.format(most=MOST_PAGES))
+        if count > MOST_PDF_PAGES:
+            raise Unreadable(_TOO_MANY.format(most=MOST_PDF_PAGES))
         if not count:
             raise Unreadable(_NO_PAGES)
         return count
@@ -170,7 +170,7 @@ class PdfFile:
         return bool(page)
 
     def _last_that_opens(self, count: int) -> int:
-        reach = min(count, MOST_PAGES)
+        reach = min(count, MOST_PDF_PAGES)
         return next((number for number in range(reach, 0, -1) if self._opens(number)), 0)
 
 

@@ -1,7 +1,6 @@
 """The `Reader` port: files in, passages out, through a process of their own."""
 
-from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from time import monotonic
 from typing import TypeVar
@@ -10,52 +9,21 @@ from adapters.extraction import wire
 from adapters.extraction.kinds import kind_of
 from adapters.extraction.pdf_process import Crashed, PdfProcesses
 from domain.errors import Unreadable
-from domain.legibility import Verdict
 from domain.passage import Heading, Passage
-from domain.ports import Box
-from domain.source import CaptureMode, Reading, SkippedPage, SourceKind
+from domain.pdf_capture import PdfPage, PdfText
+from domain.ports import Box, Picture
+from domain.source import Reading, SkippedPage, SourceKind
 
 _Read = TypeVar("_Read")
 
 _REPORT_S = 0.5
 _WIDEST_PX = 4_000
 
-_REASONS: dict[str, str] = {
-    Verdict.EMPTY: "has no text layer",
-    Verdict.CODES: "has a text layer of symbols or glyph codes, not of letters",
-    Verdict.GARBLED: "has a text layer whose letters are scrambled",
-    "form": (
-        "is only the placeholder of a dynamic form (XFA): to read its content, open it in Adobe"
-        " Reader, print it to a new PDF, and upload that"
-    ),
-    "broken": "cannot be opened",
-}
-_WAYS_OUT: dict[str, str] = {
-    Verdict.EMPTY: (
-        "This PDF looks scanned, drawn or blank; reading pictures of pages is not available in"
-        f' capture mode "{CaptureMode.TEXT}". Upload a version with a text layer (run text'
-        " recognition on a scan first)."
-    ),
-    Verdict.CODES: (
-        f'Capture mode "{CaptureMode.TEXT}" reads the text layer alone, and this one holds symbols'
-        " or glyph codes in place of letters. Upload a version made by its original program, or"
-        " run text recognition on it first."
-    ),
-    Verdict.GARBLED: (
-        f'Capture mode "{CaptureMode.TEXT}" reads the text layer alone, and in this one the letters'
-        " are scrambled, however right the page looks. Upload a version made by its original"
-        " program, or run text recognition on it first."
-    ),
-    "broken": (
-        "This PDF is damaged; capture mode"
-        f' "{CaptureMode.TEXT}" finds nothing to read. Save it anew in another program and upload'
-        " that."
-    ),
-}
+_NO_TEXT = "holds no text"
 
 
 class FileReader:
-    """Reads PDF, text and Markdown.
+    """Reads PDF, text, HTML, office files and books.
 
     Args:
         processes: where files are opened; ended by `aclose`.
@@ -73,14 +41,46 @@ class FileReader:
         content: bytes,
         kind: SourceKind,
         *,
-        on_page: Callable[[int, int], Awaitable[None]],
+        charset: str = "",
     ) -> Reading:
         """See `Reader.read`. A process that is lost is replaced once."""
         if not content:
             raise Unreadable("This file is empty: it has 0 bytes.")
-        if kind is SourceKind.PDF:
-            return await self._again(lambda: self._pdf(content, on_page))
-        return await self._again(lambda: self._text(content, kind))
+        if kind in {SourceKind.TEXT, SourceKind.MARKDOWN}:
+            return await self._again(lambda: self._text(content, kind))
+        return await self._again(lambda: self._document(content, kind, charset))
+
+    async def pdf_text(
+        self,
+        content: bytes,
+        password: str = "",
+        *,
+        on_page: Callable[[int, int], Awaitable[None]],
+    ) -> PdfText:
+        """See `Reader.pdf_text`."""
+        return await self._again(lambda: self._pdf(content, password, on_page))
+
+    async def pdf_pictures(
+        self, content: bytes, pages: Sequence[int], password: str = "", *, dpi: int
+    ) -> list[Picture | None]:
+        """See `Reader.pdf_pictures`."""
+        return await self._pictures(wire.DrawPages(content, list(pages), dpi, password))
+
+    async def picture(self, content: bytes, *, most_pixels: int) -> Picture:
+        """See `Reader.picture`."""
+        if not content:
+            raise Unreadable("This file is empty: it has 0 bytes.")
+        [picture] = await self._pictures(wire.ReadPicture(content, most_pixels))
+        assert picture is not None  # noqa: S101 - the process's own protocol
+        return picture
+
+    async def _pictures(self, request: wire.Request) -> list[Picture | None]:
+        reply = await self._again(lambda: self._one(request))
+        assert isinstance(reply, wire.Pictures)  # noqa: S101 - the process's own protocol
+        return [
+            None if one is None else Picture(one.content, one.media_type, one.width, one.height)
+            for one in reply.pictures
+        ]
 
     async def page_image(self, content: bytes, page: int, *, width_px: int) -> bytes:
         """See `Reader.page_image`."""
@@ -124,36 +124,36 @@ class FileReader:
         title = headings[0].path[0] if headings else ""
         return Reading((Passage(0, None, reply.text, headings=headings),), None, title=title)
 
-    async def _pdf(self, content: bytes, on_page: Callable[[int, int], Awaitable[None]]) -> Reading:
+    async def _document(self, content: bytes, kind: SourceKind, charset: str) -> Reading:
+        reply = await self._one(wire.ReadDocument(content, kind.value, charset))
+        assert isinstance(reply, wire.Document)  # noqa: S101 - the process's own protocol
         passages: list[Passage] = []
         skipped: list[SkippedPage] = []
-        problems: Counter[str] = Counter()
-        reported, pages, title = monotonic(), 0, ""
-        async with aclosing(self._processes.ask(wire.ReadPdf(content))) as replies:
+        for number, part in enumerate(reply.parts, start=1):
+            page = number if reply.paged else None
+            if part.text.strip():
+                headings = tuple(Heading(start, tuple(path)) for start, path in part.headings)
+                passages.append(
+                    Passage(len(passages), page, part.text, headings=headings, label=part.label)
+                )
+            elif page is not None:
+                skipped.append(SkippedPage(page, _NO_TEXT))
+        pages = len(reply.parts) if reply.paged else None
+        return Reading(tuple(passages), pages, tuple(skipped), reply.title)
+
+    async def _pdf(
+        self, content: bytes, password: str, on_page: Callable[[int, int], Awaitable[None]]
+    ) -> PdfText:
+        found: list[PdfPage] = []
+        reported, title = monotonic(), ""
+        async with aclosing(self._processes.ask(wire.ReadPdf(content, password))) as replies:
             async for reply in replies:
                 if isinstance(reply, wire.Done):
-                    pages, title = reply.pages, reply.title
+                    title = reply.title
                 if not isinstance(reply, wire.Pages):
                     continue
-                for page in reply.pages:
-                    if page.problem:
-                        problems[page.problem] += 1
-                        skipped.append(SkippedPage(page.page, _REASONS[page.problem]))
-                    if page.text:
-                        passages.append(Passage(len(passages), page.page, page.text))
+                found += (PdfPage(page.page, page.text, page.problem) for page in reply.pages)
                 if monotonic() - reported >= _REPORT_S:
                     await on_page(reply.pages[-1].page, reply.total)
                     reported = monotonic()
-        if not passages:
-            raise Unreadable(_nothing(pages, problems))
-        return Reading(tuple(passages), pages, tuple(skipped), title)
-
-
-def _nothing(pages: int, problems: Counter[str]) -> str:
-    """Why a PDF gave no text at all, and the way out."""
-    worst = problems.most_common(1)[0][0]
-    what = "text layer" if problems.keys() == {Verdict.EMPTY} else "legible text layer"
-    head = (
-        f"Its one page has no {what}" if pages == 1 else f"None of its {pages} pages has a {what}"
-    )
-    return f"{head}. {_WAYS_OUT[worst]}"
+        return PdfText(tuple(found), title)

@@ -54,23 +54,37 @@ def _source(row: Row) -> Source:
         chunk_count=row.chunk_count,
         skipped=tuple(SkippedPage(page, reason) for page, reason in skipped),
         created_at=row.created_at,
+        url=row.url,
     )
 
 
 def _passage(row: Row) -> Passage:
-    return Passage(row.ordinal, row.page, row.text, row.language)
+    return Passage(
+        row.ordinal,
+        row.page,
+        row.text,
+        row.language,
+        is_transcript=row.is_transcript,
+        label=row.label,
+    )
 
 
 class PostgresSources(Store):
     """The `Sources` port."""
 
     async def add(self, source: Source) -> tuple[Source, bool]:
+        known_by = (
+            "(owner_id, sha256, capture_mode) where url is null"
+            if source.url is None
+            else "(owner_id, url, capture_mode) where url is not null"
+        )
         row = await self._one(
             "insert into sources (id, owner_id, kind, title, name, sha256, capture_mode,"
-            " media_type, bytes, status, created_at, updated_at) values (:id, :owner_id, :kind,"
-            " :title, :name, :sha256, :capture_mode, :media_type, :bytes, 'queued', now(), now())"
+            " media_type, bytes, url, status, created_at, updated_at)"
+            " values (:id, :owner_id, :kind, :title, :name, :sha256, :capture_mode, :media_type,"
+            " :bytes, :url, 'queued', now(), now())"
             # Changes nothing, but holds the entry that is found: nobody deletes it until commit.
-            " on conflict (owner_id, sha256, capture_mode)"
+            f" on conflict {known_by}"
             " do update set updated_at = sources.updated_at returning id",
             id=source.id,
             owner_id=source.owner_id,
@@ -81,6 +95,7 @@ class PostgresSources(Store):
             capture_mode=source.capture_mode.value,
             media_type=source.media_type,
             bytes=source.bytes,
+            url=source.url,
         )
         assert row is not None  # noqa: S101 - inserted or found
         kept = await self._one(f"{_SOURCE} where s.id = :id", id=row.id)
@@ -164,16 +179,37 @@ class PostgresSources(Store):
         return row is not None
 
     async def fail(self, source_id: SourceId, attempt: int, problem: Problem) -> None:
-        await self._run(
-            "update sources set status = 'failed', error = :detail, error_code = :code,"
-            " updated_at = now()"
+        failed = await self._run(
+            # What was read before, such as a web page's last good text, stays of use.
+            "update sources set stage = null,"
+            " status = case when version_id is null then 'failed' else 'ready' end,"
+            " error = :detail, error_code = :code, updated_at = now()"
             " where id = :id and attempt = :attempt and status in ('queued', 'processing')",
             detail=problem.detail,
             code=problem.code,
             id=source_id,
             attempt=attempt,
         )
+        if failed:
+            await self._forget_password(source_id)
         await self._tell(source_id)
+
+    async def seal_password(self, source_id: SourceId, sealed: bytes) -> None:
+        await self._run(
+            "insert into sealed_passwords (source_id, sealed) values (:id, :sealed)"
+            " on conflict (source_id) do update set sealed = :sealed",
+            id=source_id,
+            sealed=sealed,
+        )
+
+    async def sealed_password(self, source_id: SourceId) -> bytes | None:
+        row = await self._one(
+            "select sealed from sealed_passwords where source_id = :id", id=source_id
+        )
+        return row.sealed if row else None
+
+    async def _forget_password(self, source_id: SourceId) -> None:
+        await self._run("delete from sealed_passwords where source_id = :id", id=source_id)
 
     async def requeue(self, source_id: SourceId) -> int | None:
         row = await self._one(
@@ -213,8 +249,14 @@ class PostgresSources(Store):
         )
         await self._copy(
             "passages",
-            ("version_id", "ordinal", "page", "language", "text"),
-            [(version_id, p.ordinal, p.page, p.language, p.text) for p in reading.passages],
+            ("version_id", "ordinal", "page", "language", "text", "is_transcript", "label"),
+            [
+                (
+                    *(version_id, p.ordinal, p.page, p.language, p.text),
+                    *(p.is_transcript, p.label),
+                )
+                for p in reading.passages
+            ],
         )
         await self._run(
             "update sources set status = 'ready', version_id = :version_id, stage = null,"
@@ -224,12 +266,14 @@ class PostgresSources(Store):
             title=(source.title == source.name and reading.title) or source.title,
             id=source.id,
         )
+        await self._forget_password(source.id)
         await self._tell(source.id)
 
     async def passages(self, version_id: VersionId, *, page: int | None = None) -> list[Passage]:
         rows = await self._all(
-            "select ordinal, page, language, text from passages where version_id = :id"
-            " and (cast(:page as int) is null or page = :page) order by ordinal",
+            "select ordinal, page, language, text, is_transcript, label from passages"
+            " where version_id = :id and (cast(:page as int) is null or page = :page)"
+            " order by ordinal",
             id=version_id,
             page=page,
         )
@@ -237,7 +281,7 @@ class PostgresSources(Store):
 
     async def passage(self, version_id: VersionId, ordinal: int) -> Passage | None:
         row = await self._one(
-            "select ordinal, page, language, text from passages"
+            "select ordinal, page, language, text, is_transcript, label from passages"
             " where version_id = :id and ordinal = :ordinal",
             id=version_id,
             ordinal=ordinal,
@@ -283,7 +327,9 @@ class PostgresSources(Store):
 
     async def needs_blob(self, owner_id: UserId, sha256: bytes) -> bool:
         row = await self._one(
-            "select 1 from sources where owner_id = :owner_id and sha256 = :sha256 limit 1",
+            "select 1 from sources where owner_id = :owner_id and sha256 = :sha256 union all"
+            " select 1 from fetches f join sources s on s.id = f.source_id"
+            " where f.sha256 = :sha256 and s.owner_id = :owner_id limit 1",
             owner_id=owner_id,
             sha256=sha256,
         )

@@ -8,20 +8,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from domain.capture import Attempt, Capture, Superseded
+from domain.capture import Attempt, Capture, Superseded, Unchanged, require_few_words
 from domain.embedding_set import EmbeddingSet
 from domain.errors import (
     BelegError,
     ModelAnswerInvalid,
     ModelUnavailable,
     Problem,
-    TooLarge,
     Unavailable,
 )
 from domain.ids import ChunkId, SourceId, VersionId, new_id
 from domain.language import detect
 from domain.metering import MeteredEmbedder, Payer
-from domain.passage import Chunk
+from domain.passage import Chunk, Passage
 from domain.ports import Chunker, Embedded, Vectors
 from domain.source import Progress, Reading, Source, Stage
 from domain.stores import Stores, UnitOfWork
@@ -91,6 +90,8 @@ class IngestSource:
             await self._ingest(source)
         except Superseded:
             return
+        except Unchanged:
+            await self._keep(source)
         except (Unavailable, ModelUnavailable, ModelAnswerInvalid) as error:
             if tries < _MAX_TRIES:
                 raise
@@ -111,6 +112,7 @@ class IngestSource:
         postings = await asyncio.to_thread(postings_of, chunks)
         version_id = VersionId(new_id())
         async with self.uow() as tx:
+            await tx.sources.hold_blob(source.owner_id, source.sha256)
             await self._still_mine(tx, source)
             await tx.sources.publish(
                 source,
@@ -125,6 +127,18 @@ class IngestSource:
             await tx.index.write(version_id, self.embedding_set.id, keyed, vectors, postings)
             await tx.index.forget_paid(source.id)
             await tx.transcripts.forget(source.id)
+            await self.capture.adopt(tx, source)
+            await self.capture.end(source)
+
+    async def _keep(self, source: Source) -> None:
+        """End with the version that is there; the bytes may be others that say the same."""
+        async with self.uow() as tx:
+            await tx.sources.hold_blob(source.owner_id, source.sha256)
+            if await tx.sources.still_mine(source.id, source.attempt):
+                await tx.fetches.settle(source.id)
+                await tx.transcripts.forget(source.id)
+                await tx.index.forget_paid(source.id)
+                await self.capture.adopt(tx, source)
 
     async def _read(self, source: Source, *, quietly: bool) -> Reading:
         """The file's passages, each with its language.
@@ -141,15 +155,15 @@ class IngestSource:
             await self._still_mine(tx, source)
 
         reading = await self.capture(Attempt(source, show, require))
+        if source.version_id is not None:
+            async with self.uow() as tx:
+                before = await tx.sources.passages(source.version_id)
+            if [_said(p) for p in before] == [_said(p) for p in reading.passages]:
+                raise Unchanged
         return await asyncio.to_thread(self._judged, reading)
 
     def _judged(self, reading: Reading) -> Reading:
-        words = reading.words
-        if words > self.settings.max_words:
-            raise TooLarge(
-                f"This source has {words:,} words; {self.settings.max_words:,} is the limit."
-                " Split it into several files."
-            )
+        require_few_words(reading.words, self.settings.max_words)
         passages = tuple(replace(p, language=detect(p.text)) for p in reading.passages)
         return replace(reading, passages=passages)
 
@@ -232,7 +246,13 @@ class IngestSource:
 
     async def _fail(self, source: Source, problem: Problem) -> None:
         async with self.uow() as tx:
-            await tx.sources.fail(source.id, source.attempt, problem)
+            if await tx.sources.still_mine(source.id, source.attempt):
+                await tx.sources.fail(source.id, source.attempt, problem)
+                await self.capture.end(source)
+
+
+def _said(passage: Passage) -> tuple[int | None, str, str]:
+    return passage.page, passage.label, passage.text
 
 
 def postings_of(chunks: Sequence[Chunk]) -> list[Posting]:

@@ -1,0 +1,146 @@
+"""Pictures read by tesseract, where it is installed: the reader that needs no key."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+
+from domain.errors import ModelRefused, ModelUnavailable
+from domain.ports import Picture, Seen
+from domain.transcript import Transcript
+from domain.usage import TokenUsage
+
+TESSERACT = "tesseract"
+_ROOT = str(Path(__file__).resolve().parents[2])
+_WANTED = ("deu", "eng")
+_AT_ONCE = 2
+_WALL_S = 90.0
+_SURE, _GUESSED = 70.0, 45.0
+"""Mean confidence: below the first a picture is tried upside down, below the second left out."""
+_WORD_LEVEL = "5"
+_TEXT_ALONE = "was read for its text alone: describing it needs a vision model (set VISION_MODEL)"
+_UNREADABLE = "shows nothing that tesseract can read"
+_FAILED = "tesseract could not read this picture. Upload it anew, or set up a vision model."
+
+
+def installed_tesseract() -> "TesseractVision | None":
+    """Tesseract with German and English, or with what it has; None where it is not installed."""
+    program = shutil.which(TESSERACT)
+    if program is None:
+        return None
+    listed = subprocess.run(  # noqa: S603 - a fixed program
+        [program, "--list-langs"], capture_output=True, text=True, check=False, timeout=20
+    )
+    known = set(listed.stdout.split())
+    languages = [language for language in _WANTED if language in known]
+    return TesseractVision(program, "+".join(languages)) if languages else None
+
+
+class TesseractVision:
+    """The `Vision` port; each picture in a process of its own, within limits, for nothing.
+
+    Args:
+        program: its absolute path.
+        languages: of its models, joined by "+".
+    """
+
+    model = TESSERACT
+    dpi = 200
+
+    def __init__(self, program: str, languages: str) -> None:
+        self._command = [
+            *(sys.executable, "-P", "-m", "adapters.inference.tesseract_child", str(os.getpid())),
+            *(program, "stdin", "stdout", "-l", languages, "--psm", "1"),
+            *("--dpi", str(self.dpi), "tsv"),
+        ]
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+
+    def bound(self, picture: Picture) -> TokenUsage:  # noqa: ARG002 - the port's
+        """Nothing: no token is counted here."""
+        return TokenUsage(0)
+
+    async def transcribe(self, picture: Picture, seen: Seen) -> Transcript:
+        """See the port. It describes nothing."""
+        async with self._turns:
+            found = await self._read(picture.content)
+            if found.text and found.confidence < _SURE:
+                # With few words on it, a page that is upside down passes for one that is not.
+                turned = await asyncio.to_thread(_turned, picture.content)
+                found = max(found, await self._read(turned), key=lambda each: each.confidence)
+        if found.text and found.confidence < _GUESSED:
+            return Transcript("", TokenUsage(0), _UNREADABLE)
+        problem = _TEXT_ALONE if seen is Seen.IMAGE and found.text else ""
+        return Transcript(found.text, TokenUsage(0), problem)
+
+    async def _read(self, content: bytes) -> "_Found":
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                env={
+                    "PYTHONPATH": _ROOT,
+                    "PYTHONDONTWRITEBYTECODE": "1",
+                    "LC_ALL": "C.UTF-8",
+                    # Its threads get in each other's way: six times as slow as one.
+                    "OMP_THREAD_LIMIT": "1",
+                },
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ModelUnavailable("tesseract cannot be started. Try again.") from error
+        try:
+            async with asyncio.timeout(_WALL_S):
+                out, _ = await process.communicate(content)
+        except TimeoutError as error:
+            raise ModelRefused("tesseract took too long over this picture.") from error
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
+        if process.returncode:
+            raise ModelRefused(_FAILED)
+        return _found(out.decode("utf-8", "replace"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A text, and how sure tesseract is of its letters, 0 to 100."""
+
+    text: str
+    confidence: float
+
+
+def _found(table: str) -> _Found:
+    """What a table of words says: lines end where lines do, paragraphs by an empty line."""
+    lines: dict[tuple[str, ...], list[str]] = {}
+    sure, letters = 0.0, 0
+    for row in table.splitlines()[1:]:
+        level, *place, confidence, word = row.split("\t", 11)
+        if level == _WORD_LEVEL and word.strip():
+            lines.setdefault(tuple(place[1:4]), []).append(word)
+            sure += float(confidence) * len(word)
+            letters += len(word)
+    paragraphs: dict[tuple[str, ...], list[str]] = {}
+    for (*paragraph, _), words in lines.items():
+        paragraphs.setdefault(tuple(paragraph), []).append(" ".join(words))
+    text = "\n\n".join("\n".join(each) for each in paragraphs.values())
+    return _Found(text, sure / letters if letters else 0.0)
+
+
+def _turned(content: bytes) -> bytes:
+    """A picture that the reading process made, upside down."""
+    out = BytesIO()
+    with Image.open(BytesIO(content)) as image:
+        image.transpose(Image.Transpose.ROTATE_180).save(out, "PNG", compress_level=1)
+    return out.getvalue()

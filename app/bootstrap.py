@@ -107,6 +107,7 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
     from adapters.postgres.listener import PostgresListener
     from adapters.postgres.unit_of_work import PostgresUnitOfWork
     from adapters.prices import load_prices
+    from adapters.web.client import WebClient
     from app.chunkers import chunker_named
     from app.services import Ports, wire
     from domain import channels
@@ -134,14 +135,16 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
             hasher=hasher,
             blobs=_blobs(settings.storage_url),
             reader=reader,
+            web=WebClient(allowed_hosts=settings.url_allow_hosts),
             embedder=embedder,
             embedding_set=embedding_set,
             chunker=chunker_named(embedding_set.chunker),
             similarity_floor=floor,
             chat=await _chat(settings, stack),
-            prices=load_prices(settings.prices_file),
-        )
             vision=await _vision(settings, stack),
+            prices=load_prices(settings.prices_file),
+            reranker=await _reranker(settings, stack),
+        )
         wired = wire(ports, settings, notices)
         # What is there by now stays: the collector need not walk it again and again.
         gc.freeze()
@@ -218,9 +221,6 @@ async def _chat(settings: "Settings", stack: AsyncExitStack) -> "ChatModel | Non
     return OpenAIChatModel(client, settings.chat.model, habits, timeouts)
 
 
-async def _client(endpoint: "Endpoint", stack: AsyncExitStack) -> "AsyncOpenAI":
-    from adapters.inference.openai_client import open_client
-
 async def _vision(settings: "Settings", stack: AsyncExitStack) -> "Vision | None":
     """The vision model, or the local reader of pictures where it is installed."""
     if settings.vision is None:
@@ -246,6 +246,9 @@ async def _reranker(settings: "Settings", stack: AsyncExitStack) -> "Reranker | 
     client = await _client(settings.rerank, stack)
     return HttpReranker(client, settings.rerank.model, timeout_s=settings.rerank_timeout_s)
 
+
+async def _client(endpoint: "Endpoint", stack: AsyncExitStack) -> "AsyncOpenAI":
+    from adapters.inference.openai_client import open_client
 
     client = open_client(endpoint.base_url, endpoint.api_key)
     stack.push_async_callback(client.close)

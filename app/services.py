@@ -4,43 +4,51 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
+import structlog
+
 from app.settings import Settings
 from domain.embedding_set import EmbeddingSet
+from domain.fetching import FetchPage
 from domain.live import LiveAnswers
 from domain.metering import Meter, MeteredEmbedder
+from domain.pdf_capture import MOST_PDF_PAGES
 from domain.ports import (
     BlobStore,
     ChatModel,
-from domain.pdf_capture import MOST_PDF_PAGES
     Chunker,
     Clock,
     Embedder,
     Listener,
     PasswordHasher,
     Reader,
-)
-from domain.prices import PriceList
-from domain.retrieval import RetrievalSettings
     Reranker,
     Vision,
     WebFetcher,
+)
+from domain.prices import PriceList
+from domain.reranking import MeteredReranker
+from domain.retrieval import RetrievalSettings
+from domain.sight import Sight
 from domain.stores import UnitOfWork
 from domain.usage import TokenUsage
 from domain.usecases.add_source import AddSource
+from domain.usecases.administer import Administer
 from domain.usecases.answer_question import AnswerQuestion, AnswerSettings
-from domain.sight import Sight
 from domain.usecases.ask_question import AskQuestion
 from domain.usecases.capture_source import CaptureSource
+from domain.usecases.change_password import ChangePassword
 from domain.usecases.follow_answer import FollowAnswer
 from domain.usecases.ingest_source import IngestSettings, IngestSource
 from domain.usecases.manage_accounts import ManageAccounts
+from domain.usecases.manage_credentials import ManageCredentials
 from domain.usecases.manage_notebooks import ManageNotebooks
 from domain.usecases.manage_sources import ManageSources
-from domain.usecases.change_password import ChangePassword
+from domain.usecases.read_audit import ReadAudit
 from domain.usecases.read_citation import ReadCitation
 from domain.usecases.read_usage import ReadUsage
 from domain.usecases.reap import Reap
 from domain.usecases.search_notebook import SearchNotebook
+from domain.usecases.share_notebook import ShareNotebook
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,11 @@ class Services:
 
     settings: Settings
     accounts: ManageAccounts
+    credentials: ManageCredentials
+    change_password: ChangePassword
+    administer: Administer
+    share: ShareNotebook
+    audit: ReadAudit
     notebooks: ManageNotebooks
     add_source: AddSource
     sources: ManageSources
@@ -80,6 +93,7 @@ class Ports:
     hasher: PasswordHasher
     blobs: BlobStore
     reader: Reader
+    web: WebFetcher
     embedder: Embedder
     embedding_set: EmbeddingSet
     chunker: Chunker
@@ -87,7 +101,9 @@ class Ports:
     similarity_floor: float
     """The embedding model's own."""
     chat: ChatModel | None
+    vision: Vision | None
     prices: PriceList
+    reranker: Reranker | None = None
 
 
 def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Services:
@@ -100,8 +116,8 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
     meter = Meter(prices, uow, clock)
     metered = MeteredEmbedder(ports.embedder, meter)
     prices.of(ports.embedder.model)
+    sight = _sight(ports.vision, meter, settings)
     floor = settings.similarity_floor
-    vision: Vision | None
     retrieval = RetrievalSettings(
         mode=settings.retrieval_mode,
         k=settings.retrieval_k,
@@ -115,11 +131,21 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         retrieval, settings.chat_history_messages, settings.llm_max_output_tokens
     )
     bound = TokenUsage(_PROMPT_BOUND_TOKENS, settings.llm_max_output_tokens)
+    writing_cost = prices.of(chat.model).cost(bound) if chat else Decimal(0)
+    reranker = None
+    if ports.reranker:
+        reranker = MeteredReranker(ports.reranker, meter, _reranking_failed)
+        pairs = TokenUsage(settings.retrieval_candidates * _RERANKED_BOUND_TOKENS)
+        writing_cost += prices.of(ports.reranker.model).cost(pairs)
     live = LiveAnswers()
-    sight = _sight(ports.vision, meter, settings)
     return Services(
         settings=settings,
         accounts=ManageAccounts(uow, ports.hasher, clock, settings.sign_up, settings.signup_credit),
+        credentials=ManageCredentials(uow),
+        change_password=ChangePassword(uow, ports.hasher),
+        administer=Administer(uow, ports.hasher, settings.signup_credit),
+        share=ShareNotebook(uow),
+        audit=ReadAudit(uow),
         notebooks=ManageNotebooks(uow),
         add_source=AddSource(
             uow,
@@ -128,6 +154,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
             clock,
             settings.max_file_bytes,
             settings.max_sources_per_notebook,
+            settings.url_allow_hosts,
         ),
         sources=ManageSources(uow, ports.blobs, ports.reader),
         ingest_source=IngestSource(
@@ -145,17 +172,17 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
             ports.embedding_set,
             IngestSettings(max_words=settings.max_words_per_source),
         ),
-        search=SearchNotebook(uow, metered, ports.embedding_set, retrieval),
+        search=SearchNotebook(uow, metered, ports.embedding_set, retrieval, reranker),
         ask=AskQuestion(
             uow,
             clock,
             metered,
             can_write=chat is not None,
-            writing_cost=prices.of(chat.model).cost(bound) if chat else Decimal(0),
+            writing_cost=writing_cost,
             max_questions_per_notebook_day=settings.max_questions_per_notebook_day,
         ),
         answer_question=AnswerQuestion(
-            uow, clock, metered, ports.embedding_set, chat, prices, answering
+            uow, clock, metered, ports.embedding_set, chat, prices, answering, reranker
         ),
         answers=FollowAnswer(uow, live, ports.listener),
         read_citation=ReadCitation(uow),
@@ -169,8 +196,6 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
     )
 
 
-_PROMPT_BOUND_TOKENS = 80_000
-"""More, as bytes, than a prompt holds: passages, history, question and the list of documents."""
 def _sight(vision: Vision | None, meter: Meter, settings: Settings) -> Sight | None:
     if vision is None:
         return None
@@ -187,3 +212,5 @@ def _reranking_failed(error: Exception) -> None:
 _log = structlog.get_logger()
 _RERANKED_BOUND_TOKENS = 10_000
 """More, as bytes, than a question and a chunk have."""
+_PROMPT_BOUND_TOKENS = 80_000
+"""More, as bytes, than a prompt holds: passages, history, question and the list of documents."""

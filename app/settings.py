@@ -82,6 +82,10 @@ class Settings:
     """Chunks a question gets."""
     retrieval_candidates: int
     """Chunks that each side of a search puts forward."""
+    rerank: Endpoint | None
+    """RERANK_MODEL, RERANK_BASE_URL, RERANK_API_KEY; None: nothing is reranked."""
+    rerank_timeout_s: float
+    """Seconds a reranking request may take; then the search's own order stands."""
     retrieval_diversity: float
     """How far a question draws on several sources; 0: not at all."""
     retrieval_generated_slots: int
@@ -98,6 +102,8 @@ class Settings:
     """USD that a new account may spend."""
     max_file_bytes: int
     """Bytes of an uploaded file."""
+    url_allow_hosts: tuple[str, ...]
+    """Hosts, or host:port, that web pages are fetched from even where they are not public."""
     max_words_per_source: int
     """Words of a source."""
     max_sources_per_notebook: int
@@ -135,23 +141,25 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         embedding_batch_items=read.integer("EMBEDDING_BATCH_ITEMS", 16, 1, 2048),
         embedding_timeout_s=read.seconds("EMBEDDING_TIMEOUT_S", 60),
         llm_reasoning_effort=read.text("LLM_REASONING_EFFORT") or None,
+        vision=read.endpoint("VISION", "qwen3.8-27b", unless=LOCAL_VISION),
+        vision_max_output_tokens=read.integer("VISION_MAX_OUTPUT_TOKENS", 8192, 64),
+        vision_timeout_s=read.seconds("VISION_TIMEOUT_S", 120),
+        vision_reasoning_effort=read.text("VISION_REASONING_EFFORT") or None,
+        pdf_vision_max_pages=read.integer("PDF_VISION_MAX_PAGES", 100, 0, MOST_PDF_PAGES),
         prices_file=Path(prices) if prices else None,
         storage_url=read.url("STORAGE_URL", (data / "files").as_uri(), "file"),
         chunker=read.choice(
             "CHUNKER", "token-window", ["token-window", "recursive", "character-window"]
         ),
         chunk_tokens=read.optional_integer("CHUNK_TOKENS", 16),
-        vision=read.endpoint("VISION", "qwen3.8-27b", unless=LOCAL_VISION),
-        vision_max_output_tokens=read.integer("VISION_MAX_OUTPUT_TOKENS", 8192, 64),
-        vision_timeout_s=read.seconds("VISION_TIMEOUT_S", 120),
-        vision_reasoning_effort=read.text("VISION_REASONING_EFFORT") or None,
-        pdf_vision_max_pages=read.integer("PDF_VISION_MAX_PAGES", 100, 0, MOST_PDF_PAGES),
         chunk_overlap_tokens=read.optional_integer("CHUNK_OVERLAP_TOKENS", 0),
         retrieval_mode=RetrievalMode(
             read.choice("RETRIEVAL_MODE", "weighted", [mode.value for mode in RetrievalMode])
         ),
         retrieval_k=read.integer("RETRIEVAL_K", 8, 1, 100),
         retrieval_candidates=read.integer("RETRIEVAL_CANDIDATES", 30, 1, 1000),
+        rerank=read.endpoint("RERANK", "", unless=""),
+        rerank_timeout_s=read.seconds("RERANK_TIMEOUT_S", 10),
         retrieval_diversity=read.share("RETRIEVAL_DIVERSITY", 1.75, 10),
         retrieval_generated_slots=read.integer("RETRIEVAL_GENERATED_SLOTS", 2, 0, 100),
         rrf_k=read.integer("RRF_K", 50, 1),
@@ -160,6 +168,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         sign_up=SignUp(read.choice("SIGN_UP", by_default, [mode.value for mode in SignUp])),
         signup_credit=read.money("SIGNUP_CREDIT", "5"),
         max_file_bytes=read.integer("MAX_FILE_BYTES", 20_000_000, 1),
+        url_allow_hosts=read.hosts("URL_ALLOW_HOSTS"),
         max_words_per_source=read.integer("MAX_WORDS_PER_SOURCE", 200_000, 1),
         max_sources_per_notebook=read.integer("MAX_SOURCES_PER_NOTEBOOK", 50, 1),
         max_questions_per_notebook_day=read.integer("MAX_QUESTIONS_PER_NOTEBOOK_DAY", 50, 0),
@@ -176,6 +185,14 @@ class _Environment:
 
     def text(self, name: str, default: str = "") -> str:
         return self.values.get(name, "").strip() or default
+
+    def hosts(self, name: str) -> tuple[str, ...]:
+        """Hosts, or host:port, between commas."""
+        found = tuple(part.strip().lower() for part in self.text(name).split(",") if part.strip())
+        for host in found:
+            if "/" in host or " " in host:
+                raise Rejected(f"{name} has hosts between commas, not addresses: {host!r}.")
+        return found
 
     def choice(self, name: str, default: str, choices: list[str]) -> str:
         value = self.text(name, default)

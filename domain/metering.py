@@ -124,6 +124,7 @@ class Meter:
         opened: Intent | None = None,
         before: Before | None = None,
         after: After[R] | None = None,
+        tries: int = _UNAVAILABLE_TRIES,
     ) -> R:
         """Make the call, retrying what is worth it; each try is a call of its own.
 
@@ -133,19 +134,20 @@ class Meter:
             before: run in the transaction that opens a call; may raise to prevent it.
             after: run in the transaction that settles a served call: what it stores there is
                 paid for once, however often the caller is killed.
+            tries: requests at most.
 
         Raises:
             OutOfCredit: before anything is spent.
             ModelError: the last try's.
         """
-        for tries in range(1, _UNAVAILABLE_TRIES + 1):
-            intent = opened if opened and tries == 1 else await self._open(call, before)
+        for made in range(1, tries + 1):
+            intent = opened if opened and made == 1 else await self._open(call, before)
             try:
                 result = await make()
             except ModelError as error:
                 await _to_its_end(self._settle(intent, settlement_of(error, intent.bound)))
-                pause = wait_s(error, tries)
-                if pause is None:
+                pause = wait_s(error, made)
+                if pause is None or made == tries:
                     raise
                 await self.clock.sleep(pause)
             except asyncio.CancelledError:

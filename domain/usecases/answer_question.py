@@ -20,6 +20,7 @@ from domain.notebook import Document, languages_of
 from domain.ports import ChatEnd, ChatModel, Clock, Embedded, Vectors
 from domain.prices import PriceList
 from domain.query import search_query
+from domain.reranking import MeteredReranker
 from domain.retrieval import Hit, RetrievalSettings, Scope
 from domain.stores import Stores, UnitOfWork
 from domain.usage import CallKind, CallStatus, TokenUsage, about_tokens, most_tokens
@@ -87,6 +88,7 @@ class AnswerQuestion:
     """None: answers are quoted from the sources, and no model writes."""
     prices: PriceList
     settings: AnswerSettings
+    reranker: MeteredReranker | None = None
 
     async def __call__(self, answer: Answer, opened: Intent | None, live: LiveAnswer) -> None:
         """Run to the end: complete, stopped or failed, but never lost.
@@ -166,27 +168,41 @@ class AnswerQuestion:
         run.show(run.writer.feed(sentence))
 
     async def _retrieve(self, run: _Run, opened: Intent) -> None:
-        """Embed the question; settle, search and open the chat call in one transaction."""
-        answer = run.answer
+        """Embed the question; settle, search and open the chat call in one transaction.
+
+        With a reranker these are two: none is open while it looks at the candidates.
+        """
+        answer, reranker, settings = run.answer, self.reranker, self.settings.retrieval
+        documents: list[Document] = []
 
         async def search(tx: Stores, embedded: Embedded) -> None:
             run.vector = embedded.vectors[0]
-            documents = await tx.notebooks.documents(answer.notebook_id)
+            documents.extend(await tx.notebooks.documents(answer.notebook_id))
             run.hits = await tx.index.search(
                 Scope(answer.notebook_id, answer.source_ids, answer.about),
                 self.embedding_set.id,
                 run.vector,
                 search_query(answer.question, run.language, languages_of(documents)),
-                self.settings.retrieval,
+                reranker.widened(settings) if reranker else settings,
             )
-            run.writer = AnswerWriter(run.hits)
-            await tx.answers.keep_retrieved(answer.id, run.hits)
-            if self.chat is not None:
-                await self._open_chat(tx, run, self.chat, documents)
+            if reranker is None:
+                await self._keep_retrieved(tx, run, documents)
 
         await self.embedder.embed(
             [answer.question], "question", run.payer, opened=opened, after=search
         )
+        if reranker:
+            k = settings.k if answer.about is None else settings.scoped_k
+            run.hits = await reranker.best(answer.question, run.hits, k, run.payer)
+            async with self.uow() as tx:
+                await self._keep_retrieved(tx, run, documents)
+
+    async def _keep_retrieved(self, tx: Stores, run: _Run, documents: Sequence[Document]) -> None:
+        """Keep what the answer is made from, and the intent of the call that makes it."""
+        run.writer = AnswerWriter(run.hits)
+        await tx.answers.keep_retrieved(run.answer.id, run.hits)
+        if self.chat is not None:
+            await self._open_chat(tx, run, self.chat, documents)
 
     async def _quote(self, run: _Run) -> None:
         """Answer with sentences of the sources, or refuse where none is near enough."""

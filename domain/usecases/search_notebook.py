@@ -16,6 +16,7 @@ from domain.metering import MeteredEmbedder, Payer
 from domain.notebook import languages_of
 from domain.ports import Embedded
 from domain.query import search_query
+from domain.reranking import MeteredReranker
 from domain.retrieval import Hit, RetrievalMode, RetrievalSettings, Scope
 from domain.stores import Stores, UnitOfWork
 from domain.text_gate import clean
@@ -42,6 +43,7 @@ class SearchNotebook:
     embedder: MeteredEmbedder
     embedding_set: EmbeddingSet
     settings: RetrievalSettings
+    reranker: MeteredReranker | None = None
 
     async def __call__(
         self,
@@ -54,7 +56,10 @@ class SearchNotebook:
         mode: RetrievalMode | None = None,
         idempotency_key: str | None = None,
     ) -> list[Hit]:
-        """Best first. One embedding call, or none where there is nothing to search.
+        """Best first.
+
+        One embedding call, and one of the reranker if there is one; none where there is nothing
+        to search.
 
         Raises:
             NotFound, Rejected, Conflict, OutOfCredit, ModelError.
@@ -131,12 +136,17 @@ class SearchNotebook:
                     self.embedding_set.id,
                     embedded.vectors[0],
                     search_query(text, language, languages),
-                    settings,
+                    reranker.widened(settings) if reranker else settings,
                 )
             )
+            if reranker is None:
+                await remember(tx)
 
-            await remember(tx)
-
+        reranker = self.reranker
         payer = Payer(user.id, notebook_id=scope.notebook_id)
         await self.embedder.embed([text], "question", payer, after=search)
+        if reranker:
+            hits[:] = await reranker.best(text, hits, settings.k, payer)
+            async with self.uow() as tx:
+                await remember(tx)
         return hits

@@ -28,7 +28,7 @@ from tests.provider.faults import (
 )
 from tests.provider.ledger import Entry, Status, tokens
 from tests.provider.telling import Telling
-from tests.provider.vectors import Vectors
+from tests.provider.vectors import Vectors, overlap
 from tests.provider.wire import Exchange
 
 
@@ -54,6 +54,7 @@ class Settings:
         "test-embedding",
         "glm-5.3-flash",
         "qwen3-embedding-4b",
+        "test-reranker",
     )
     api_key: str = ""
     dimension: int = 1024
@@ -154,6 +155,23 @@ class Api:
         call.entry.settle(Status.SERVED)
         exchange.answer(200, _embeddings_json(answer, call.entry))
 
+    async def rerank(self, exchange: Exchange) -> None:
+        """Scores by shared words; faults of embeddings are faults of scores."""
+        body = json.loads(exchange.body)
+        texts = body["documents"]
+        if not texts or not body["query"]:
+            raise ValueError("query and documents must not be empty")
+        call = await self._admit(exchange, "rerank", body, [body["query"], *texts])
+        if call is None:
+            return
+        rows = tuple((i, overlap(body["query"], text)) for i, text in enumerate(texts))
+        answer = Embeddings(rows, base64=False)
+        if isinstance(call.effect, VectorsOtherwise):
+            answer = call.effect.edit(answer)
+        call.entry.usage_reported = answer.with_usage
+        call.entry.settle(Status.SERVED)
+        exchange.answer(200, _scores_json(answer, call.entry))
+
     async def chat(self, exchange: Exchange) -> None:
         body = json.loads(exchange.body)
         texts = [message["content"] for message in body["messages"]]
@@ -235,6 +253,7 @@ _ROUTES: dict[tuple[str, str], Callable[[Api, Exchange], Awaitable[None]]] = {
     ("GET", "/v1/models"): Api.models,
     ("POST", "/v1/embeddings"): Api.embeddings,
     ("POST", "/v1/chat/completions"): Api.chat,
+    ("POST", "/v1/rerank"): Api.rerank,
     ("POST", "/control"): Api.control,
     ("GET", "/ledger"): Api.show_ledger,
     ("DELETE", "/ledger"): Api.clear_ledger,
@@ -248,6 +267,13 @@ def _refuse(exchange: Exchange, status: int, message: str) -> None:
 def _digests(kind: str, texts: list[str]) -> tuple[str, ...]:
     each = texts if kind == "embedding" else ["\n".join(texts)] if texts else []
     return tuple(hashlib.sha1(text.encode()).hexdigest() for text in each)
+
+
+def _scores_json(answer: Embeddings, entry: Entry) -> bytes:
+    best_first = sorted(answer.rows, key=lambda row: -row[1][0])
+    results = [{"index": i, "relevance_score": float(row[0])} for i, row in best_first]
+    usage = {"usage": {"total_tokens": entry.input_tokens}} if answer.with_usage else {}
+    return json.dumps({"model": entry.model, "results": results} | usage).encode()
 
 
 def _embeddings_json(answer: Embeddings, entry: Entry) -> bytes:

@@ -179,7 +179,7 @@ EFFECTS: dict[Fault, Effect] = {
     Fault.WRONG_DIMENSION: _each_vector(lambda row: row[:-1]),
     Fault.IGNORES_DIMENSIONS: AskedOtherwise(_without("dimensions")),
     Fault.IGNORES_BASE64: AskedOtherwise(_without("encoding_format")),
-    Fault.NAN: _each_vector(lambda row: np.where(np.arange(row.size) == 1, np.nan, row)),
+    Fault.NAN: _each_vector(lambda row: np.where(np.arange(row.size) == row.size - 1, np.nan, row)),
     Fault.ZERO: _each_vector(np.zeros_like),
     Fault.NOT_UNIT: _each_vector(lambda row: row * np.float32(7)),
     Fault.FEWER: VectorsOtherwise(lambda answer: replace(answer, rows=answer.rows[:-1])),
@@ -197,7 +197,7 @@ class Rule:
 
     Args:
         faults: one of these, chosen by the seeded generator.
-        kind: "chat", "embedding" or "models"; "" for the first two.
+        kind: "chat", "embedding", "rerank" or "models"; "" for the first two.
         times: calls it applies to before it is used up; None for ever.
         containing: applies only where this stands in a text to embed or in the prompt.
         having: applies only where the request has this field.

@@ -49,3 +49,14 @@ class Vectors:
         if not damped.any():
             damped[0] = 1.0
         return np.asarray(damped / np.linalg.norm(damped), np.float32)
+
+
+def overlap(question: str, text: str) -> Vector:
+    """The share of a question's word stems that a text has, and a little for being short."""
+    asked, held = _stems(question), _stems(text)
+    share = len(asked & held) / max(len(asked), 1)
+    return np.array([share + 0.01 / (1 + len(held))], np.float32)
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:_STEM_LENGTH] for word in _WORD.findall(text.lower())}

@@ -120,6 +120,42 @@ def _credit(arguments: argparse.Namespace) -> None:
     asyncio.run(give())
 
 
+def _eval_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("questions", type=Path, help="a question set, JSONL (docs/evaluation.md)")
+    parser.add_argument("--notebook", required=True, help="its id or its title")
+    parser.add_argument("--account", help="whose it is; default: this machine's, in local mode")
+    parser.add_argument(
+        "--answers", action="store_true", help="have the questions answered, which may cost money"
+    )
+    parser.add_argument(
+        "--compare",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a second column with these settings; may be given more than once",
+    )
+    parser.add_argument("--json", action="store_true", help="print figures for programs")
+
+
+def _eval(arguments: argparse.Namespace) -> None:
+    from app import evaluation
+
+    compare = []
+    for pairs in arguments.compare:
+        if not all("=" in pair for pair in pairs):
+            raise Rejected("--compare takes settings as NAME=VALUE.")
+        compare.append(dict(pair.split("=", 1) for pair in pairs))
+    if not os.environ.get("DATABASE_URL"):
+        os.environ.setdefault("BELEG_LOCAL", "1")  # the database will be that of `beleg up`
+    _find_database()
+    asked = evaluation.Asked(
+        arguments.questions, arguments.notebook, arguments.account, arguments.answers, compare
+    )
+    columns = asyncio.run(evaluation.evaluate(asked))
+    _say((evaluation.as_json if arguments.json else evaluation.table)(columns))
+
+
 def _say(line: str) -> None:
     print(line)  # noqa: T201 - this is a command's output
 
@@ -151,6 +187,7 @@ COMMANDS = {
     "worker": Command("run the worker of one queue", _worker_arguments, _worker),
     "migrate": Command("bring the database up to date", _migrate_arguments, _migrate),
     "account": Command("add an account", _account_arguments, _account),
+    "eval": Command("ask a notebook the questions of a file, and judge", _eval_arguments, _eval),
     "credit": Command("give an account credit", _credit_arguments, _credit),
 }
 

@@ -4,12 +4,14 @@ import asyncio
 import os
 import shutil
 import tempfile
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import BinaryIO
 
 from domain.errors import NotFound, Unavailable
 
 _BLOCK = 1 << 20
+_GONE = "The file is no longer in the storage."
 
 
 class DiskBlobStore:
@@ -37,7 +39,17 @@ class DiskBlobStore:
         try:
             return await asyncio.to_thread(self._path(key).read_bytes)
         except FileNotFoundError:
-            raise NotFound("The file is no longer in the storage.") from None
+            raise NotFound(_GONE) from None
+
+    async def stream(self, key: str) -> AsyncGenerator[bytes, None]:
+        """The bytes kept under `key`, in blocks of at most a megabyte."""
+        try:
+            file = await asyncio.to_thread(self._path(key).open, "rb")
+        except FileNotFoundError:
+            raise NotFound(_GONE) from None
+        with file:
+            while block := await asyncio.to_thread(file.read, _BLOCK):
+                yield block
 
     async def delete(self, key: str) -> None:
         """Forget `key`."""

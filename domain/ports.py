@@ -1,6 +1,6 @@
 """Every Protocol the domain asks for; a docstring here is the contract that its tests hold."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from domain.conversation import Message
 from domain.passage import Chunk, Passage
 from domain.pdf_capture import PdfText
+from domain.sound import Sound
 from domain.source import Reading, SourceKind
 from domain.transcript import Transcript
 from domain.usage import TokenUsage
@@ -89,6 +90,14 @@ class BlobStore(Protocol):
 
     async def get(self, key: str) -> bytes:
         """The bytes kept under `key`.
+
+        Raises:
+            NotFound: nothing is kept there.
+        """
+        ...
+
+    def stream(self, key: str) -> AsyncGenerator[bytes, None]:
+        """The bytes kept under `key`, in blocks of at most a megabyte.
 
         Raises:
             NotFound: nothing is kept there.
@@ -190,6 +199,68 @@ class Vision(Protocol):
 
         Returns:
             Text "" where nothing is legible; with a `problem` where it is cut or was refused.
+
+        Raises:
+            ModelUnavailable, ModelRefused, ModelAnswerInvalid.
+        """
+        ...
+
+
+class OpenSound(Protocol):
+    """A recording while it is open."""
+
+    @property
+    def sound(self) -> Sound:
+        """What a walk through it told."""
+        ...
+
+    async def content(self) -> bytes:
+        """The recording as it is."""
+        ...
+
+    async def as_mp3(self, bits_per_s: int) -> bytes:
+        """The recording as mono MP3 at 16 kHz.
+
+        Raises:
+            Unreadable: it is damaged, or lasts longer than four hours after all.
+            Unavailable: the converting process was lost through no fault of the file.
+        """
+        ...
+
+
+class SoundReader(Protocol):
+    """Recordings, bounded in memory, CPU and time."""
+
+    def opened(self, blocks: AsyncIterable[bytes]) -> AbstractAsyncContextManager[OpenSound]:
+        """Open the recording that `blocks` join to; closing it leaves nothing behind.
+
+        Raises:
+            Unreadable: it is none, or holds no sound that can be decoded.
+            Unavailable: the reading process was lost through no fault of the file.
+        """
+        ...
+
+
+class Transcriber(Protocol):
+    """Recordings in, text out. One call is one request: no retries inside."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as in the price list."""
+        ...
+
+    async def transcribe(
+        self, content: bytes, sound: Sound, *, on_progress: Callable[[float], Awaitable[None]]
+    ) -> Transcript:
+        """What is said, in the recording's language.
+
+        Args:
+            content: an MP3 or a WAV file.
+            sound: what is known of it.
+            on_progress: awaited with the seconds heard so far, where the model tells.
+
+        Returns:
+            Text "" where nobody speaks.
 
         Raises:
             ModelUnavailable, ModelRefused, ModelAnswerInvalid.

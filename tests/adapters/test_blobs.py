@@ -24,6 +24,15 @@ class BlobStoreContract:
         assert await blobs.get("owner/a") == content
         assert await blobs.has("owner/a")
 
+    async def test_a_stream_gives_the_same_in_small_blocks(self, blobs: BlobStore) -> None:
+        content = bytes(range(256)) * 9000
+        await blobs.put("owner/a", io.BytesIO(content))
+        blocks = [block async for block in blobs.stream("owner/a")]
+        assert b"".join(blocks) == content
+        assert max(map(len, blocks)) <= 1 << 20
+        with pytest.raises(NotFound):
+            await anext(blobs.stream("owner/b"))
+
     async def test_only_the_rest_of_the_content_is_kept(self, blobs: BlobStore) -> None:
         content = io.BytesIO(b"0123456789")
         content.seek(4)

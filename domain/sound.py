@@ -1,0 +1,69 @@
+"""Recordings: what is known of one before it is transcribed, and what may be sent."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from domain.errors import TooLarge, Unreadable
+
+MOST_SENT_BYTES = 25 << 20
+MOST_SECONDS = 4 * 3600
+SILENT_DB = -60.0
+"""Decibels below full scale: a voice is forty louder, even a whisper far from its microphone."""
+_BITS_PER_S = (64_000, 48_000, 40_000, 32_000, 24_000, 16_000, 8_000)
+"""Those that MP3 has at 16 kHz and a voice needs."""
+_FRAMING = 1.01
+_AS_UPLOADED = frozenset({"mp3", "wav"})
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """What a walk through a recording tells.
+
+    Args:
+        format: "mp3" or "wav" where transcription services take it as it is, else another name.
+        seconds: how long it lasts, by its packets, whatever its header says.
+        loudest_db: of its loudest sample, relative to full scale; at least that: once something
+            is loud enough, the walk stops listening.
+        bytes: of the file.
+    """
+
+    format: str
+    seconds: Decimal
+    loudest_db: float
+    bytes: int
+
+    @property
+    def goes_as_it_is(self) -> bool:
+        """True where it need not be converted before it is sent."""
+        return self.format in _AS_UPLOADED and self.bytes <= MOST_SENT_BYTES
+
+
+def require_hearable(sound: Sound) -> None:
+    """Refuse what need not be paid for.
+
+    Raises:
+        TooLarge: it lasts longer than four hours.
+        Unreadable: it is silent.
+    """
+    if sound.seconds > MOST_SECONDS:
+        raise TooLarge(
+            f"This recording lasts {_clock(sound.seconds)} hours; {_clock(Decimal(MOST_SECONDS))}"
+            " is the limit. Split it and add the parts."
+        )
+    if sound.loudest_db < SILENT_DB:
+        raise Unreadable(
+            f"This recording is silent: nothing in its {_clock(sound.seconds)} hours is louder"
+            f" than {SILENT_DB:.0f} dB. Nobody was asked to transcribe it. Check the microphone"
+            " or the file, and add another one."
+        )
+
+
+def bits_per_s(seconds: Decimal) -> int:
+    """The best rate of an MP3 of that length that may be sent."""
+    most = MOST_SENT_BYTES * 8 / (float(seconds) * _FRAMING + 1)
+    return next((rate for rate in _BITS_PER_S if rate <= most), _BITS_PER_S[-1])
+
+
+def _clock(seconds: Decimal) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

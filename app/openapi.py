@@ -47,8 +47,8 @@ _SOURCE_BODY = {
                     "file": {"type": "string", "format": "binary"},
                     "pdf_capture": {
                         "type": "string",
-                        "enum": ["auto", "text"],
-                        "description": "auto is text in this release; pages without are `skipped`",
+                        "enum": ["auto", "text", "vision"],
+                        "description": "how a PDF is read; by default your preference",
                     },
                     "title": {"type": "string", "description": "shown instead of the file's name"},
                 },

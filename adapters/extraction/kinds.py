@@ -11,7 +11,10 @@ _HEADERLESS_PDF = re.compile(rb"%[^\n]{0,40}\s+\d+ \d+ obj\s*<<")
 _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd")
 _PAGES = (".html", ".htm", ".xhtml")
 _TABLES = (".csv", ".tsv")
-_READABLE = "Readable are PDF, DOCX, PPTX, XLSX, CSV, EPUB and HTML files, plain text and Markdown."
+_READABLE = (
+    "Readable are PDF, DOCX, PPTX, XLSX, CSV, EPUB and HTML files, plain text and Markdown, and"
+    " PNG, JPEG, WebP, GIF and HEIC images."
+)
 _EPUB_WITHIN = 200
 # A file's entry in the directory at an archive's end: 46 bytes, then its name.
 _MAIN_PARTS = re.compile(rb"PK\x01\x02.{42}(word|ppt|xl)/", re.DOTALL)
@@ -30,9 +33,6 @@ _STREAMS: tuple[tuple[str, str], ...] = (
 )
 
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
     (b"II*\0", "a TIFF image"),
     (b"MM\0*", "a TIFF image"),
     (b"\x00\x00\x01\x00", "an icon"),
@@ -57,8 +57,12 @@ _ZIPPED: tuple[tuple[bytes, str], ...] = (
     (b"application/vnd.oasis.opendocument", "an OpenDocument file"),
     (b"[Content_Types].xml", "an Office document of another program"),
 )
-_RIFF = {b"WAVE": "a WAV recording", b"WEBP": "a WebP image", b"AVI ": "an AVI video"}
-_HEIF = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif")
+_RIFF = {b"WAVE": "a WAV recording", b"AVI ": "an AVI video"}
+_IMAGE = re.compile(
+    rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|RIFF.{4}WEBP"
+    rb"|.{4}ftyp(?:hei[cxms]|hev[cx]|mif1|msf1)",
+    re.DOTALL,
+)
 # Frames of MP3 and AAC; UTF-16's byte order mark, FF FE, is none.
 _FRAMES = (b"\xff\xf1", b"\xff\xf2", b"\xff\xf3", b"\xff\xf9", b"\xff\xfa", b"\xff\xfb")
 _HTML = re.compile(
@@ -72,6 +76,8 @@ def kind_of(head: bytes, name: str) -> SourceKind:
     """See `Reader.kind_of`."""
     if b"%PDF-" in head[:_PDF_WITHIN] or _HEADERLESS_PDF.match(head):
         return SourceKind.PDF
+    if _IMAGE.match(head):
+        return SourceKind.IMAGE
     if (old := _old_office(head)) is not None:
         raise UnsupportedType(old)
     if (zipped := _zipped_kind(head)) is not None:
@@ -143,7 +149,7 @@ def _container(head: bytes) -> str | None:
 
 def _recording(head: bytes) -> str | None:
     if head[4:8] == b"ftyp":
-        return "a HEIC image" if head[8:12] in _HEIF else "an MP4 or M4A recording"
+        return "an AVIF image" if head[8:12] == b"avif" else "an MP4 or M4A recording"
     return "an MP3 or AAC recording" if head.startswith(_FRAMES) else None
 
 

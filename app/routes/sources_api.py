@@ -28,7 +28,7 @@ from app.requests import (
 )
 from app.services import Services
 from app.structs.lists import ListBody
-from app.structs.sources import BoxOut, PassageOut, SourceIn, SourceOut
+from app.structs.sources import BoxOut, PassageOut, RetryIn, SourceIn, SourceOut
 from domain.account import User
 from domain.errors import NotFound, Rejected, TooLarge, UnsupportedType
 from domain.ids import ChunkId, NotebookId, SourceId
@@ -182,6 +182,24 @@ async def retry(
 ) -> SourceOut:
     """Read a failed source again."""
     where = SourceId(path_id(source_id))
+    source_id: PathText,
+    request: Request[Any, Any, Any],
+    services: Wired,
+    user: Caller,
+    idempotency_key: Key = None,
+) -> SourceOut:
+    """Read a failed source again; `{password}` opens a PDF, and is kept for this run alone."""
+    where = SourceId(path_id(source_id))
+    body = await request.body()
+    password = json_body(body, RetryIn).password if body else ""
+    source = await services.sources.retry(
+        user, where, password=password, idempotency_key=idempotency_key
+    )
+    return SourceOut.of(source)
+
+
+@post("/sources/{source_id:str}/refresh", status_code=202)
+async def refresh(
     return SourceOut.of(await services.sources.retry(user, where, idempotency_key=idempotency_key))
 
 
@@ -217,12 +235,13 @@ async def page_image(
     user: Caller,
     width: Annotated[int, QueryParameter(ge=100, le=3000, description="pixels")] = 1200,
 ) -> Response[bytes]:
-    """A page of a PDF as PNG."""
+    """A page of a PDF as PNG; or an image, which is its own page 1, as PNG or JPEG."""
     image = await services.sources.page_image(
         user, SourceId(path_id(source_id)), _page(page), width_px=width
     )
     headers = {"Cache-Control": "private, max-age=3600", "X-Content-Type-Options": "nosniff"}
-    return Response(image, media_type="image/png", headers=headers)
+    media_type = "image/png" if image.startswith(b"\x89PNG") else "image/jpeg"
+    return Response(image, media_type=media_type, headers=headers)
 
 
 @get("/sources/{source_id:str}/pages/{page:int}/highlights")

@@ -59,9 +59,15 @@ class SourceIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ProgressOut(msgspec.Struct):
-    """`done` of `total` pages or chunks."""
+    """`done` of `total` pages (stage reading, transcribing) or chunks (embedding)."""
 
     stage: str
+class RetryIn(msgspec.Struct, forbid_unknown_fields=True):
+    """How to read a source again."""
+
+    password: str = ""
+
+
     done: int
     total: int
 

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import io
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 from uuid import UUID
 
@@ -36,7 +36,15 @@ _MEDIA_TYPES = {
     SourceKind.CSV: "text/csv",
     SourceKind.EPUB: "application/epub+zip",
 }
+    SourceKind.IMAGE: "image/heic",
 
+_IMAGE_TYPES = {
+    b"\x89PNG": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+}
+"""By how an image begins; the others are HEIC."""
 
 @dataclass(frozen=True, slots=True)
 class _Request:
@@ -72,7 +80,7 @@ class AddSource:
         *,
         title: str = "",
         kind: SourceKind | None = None,
-        capture_mode: CaptureMode = CaptureMode.TEXT,
+        capture_mode: CaptureMode = CaptureMode.AUTO,
         idempotency_key: str | None = None,
     ) -> tuple[Source, bool]:
         """Keep `content`, link it and queue it.
@@ -84,6 +92,7 @@ class AddSource:
             kind: what it is where that is known; otherwise its first bytes tell.
 
         Returns:
+            capture_mode: how its pages are read if it is a PDF.
             The source, and True where the library did not have it yet.
 
         Raises:
@@ -99,12 +108,17 @@ class AddSource:
                 f"{name} has {size / 1e6:.1f} MB; {self.max_bytes / 1e6:.0f} MB is the limit."
             )
         content.seek(0)
-        kind = kind or self.reader.kind_of(_telling(content), name)
+        telling = _telling(content)
+        kind = kind or self.reader.kind_of(telling, name)
+        if kind is not SourceKind.PDF:
+            capture_mode = CaptureMode.TEXT  # one entry, whatever the mode for PDF is
         content.seek(0)
         digest = await asyncio.to_thread(_sha256, content)
         source = self._new(user, kind, name, title, digest, size, capture_mode)
         request = _Request.of(idempotency_key, notebook_id, name, title, digest, capture_mode)
         async with self.uow() as tx:
+        if kind is SourceKind.IMAGE:
+            source = replace(source, media_type=_image_type(telling))
             first = await self._first_answer(tx, user, request)
             if first:
                 return first
@@ -124,6 +138,46 @@ class AddSource:
 
     async def link(
         self,
+    async def page(
+        self,
+        user: User,
+        notebook_id: NotebookId,
+        url: str,
+        *,
+        title: str = "",
+        capture_mode: CaptureMode = CaptureMode.AUTO,
+        idempotency_key: str | None = None,
+    ) -> tuple[Source, bool]:
+        """Have a web page fetched and read; an address that the library has is only linked.
+
+        Args:
+            title: shown instead of the page's own.
+            capture_mode: of a PDF, if there is one behind the address.
+
+        Raises:
+            NotFound, TooLarge, Conflict.
+            AddressRefused: no page may be fetched from there.
+        """
+        await self._require_notebook(user, notebook_id)
+        address = str(web_address(url, self.url_allow_hosts))
+        # No file has this hash: nothing is kept under it before the page is fetched.
+        digest = hashlib.sha256(f"url\0{address}".encode()).digest()
+        source = self._new(user, SourceKind.URL, address, title, digest, 0, capture_mode)
+        source = replace(source, title=_one_line(title)[:_MAX_NAME] or address, url=address)
+        request = _Request.of(idempotency_key, notebook_id, address, title, capture_mode)
+        async with self.uow() as tx:
+            first = await self._first_answer(tx, user, request)
+            if first:
+                return first
+            kept, is_new = await tx.sources.add(source)
+            await tx.notebooks.link(notebook_id, kept.id, most=self.max_sources_per_notebook)
+            if is_new:
+                await tx.jobs.enqueue(
+                    INGEST_SOURCE, f"{kept.id}:{kept.attempt}", source_id=str(kept.id)
+                )
+            await self._remember(tx, user, request, kept, is_new=is_new)
+        return kept, is_new
+
         user: User,
         notebook_id: NotebookId,
         source_id: SourceId,
@@ -216,6 +270,11 @@ def _telling(content: BinaryIO) -> bytes:
 
 def _sha256(content: BinaryIO) -> bytes:
     digest = hashlib.sha256()
+def _image_type(head: bytes) -> str:
+    found = (told for start, told in _IMAGE_TYPES.items() if head.startswith(start))
+    return next(found, _MEDIA_TYPES[SourceKind.IMAGE])
+
+
     while block := content.read(_BLOCK_BYTES):
         digest.update(block)
     return digest.digest()

@@ -1,8 +1,10 @@
 """List, read, retry, unlink and delete sources."""
 
+import asyncio
 import hashlib
 from dataclasses import dataclass
 from uuid import UUID
+from io import BytesIO
 
 from domain.access import Role
 from domain.account import User
@@ -11,9 +13,12 @@ from domain.ids import ChunkId, NotebookId, SourceId
 from domain.jobs import INGEST_SOURCE
 from domain.passage import Passage
 from domain.ports import BlobStore, Box, Reader
-from domain.source import Source, SourceKind
+from domain.sealed import PAD_BYTES, seal
+from domain.source import Source, SourceKind, blob_key
 from domain.stores import Page, Stores, UnitOfWork
 
+
+_VIEWED_PIXELS = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class ManageSources:
@@ -65,7 +70,13 @@ class ManageSources:
                 await self.blobs.delete(source.blob_key)
 
     async def retry(
-        self, user: User, source_id: SourceId, *, idempotency_key: str | None = None
+            await self.blobs.delete(source.pad_key)
+        self,
+        user: User,
+        source_id: SourceId,
+        *,
+        password: str = "",
+        idempotency_key: str | None = None,
     ) -> Source:
         """Read a failed source again; what was paid for is not paid for again.
 
@@ -74,11 +85,17 @@ class ManageSources:
         Raises:
             Conflict: it has not failed, or the key was used for something else.
         """
-        request = hashlib.sha256(repr(("retry", source_id)).encode()).digest()
+        pad = secrets.token_bytes(PAD_BYTES)
+        sealed = seal(password, pad) if password else None
+        request = await asyncio.to_thread(_retry_hash, source_id, password)
         async with self.uow() as tx:
             await self._own(tx, user, source_id)
+        Args:
+            password: opens a PDF; kept for this run only, and sealed.
+
             if idempotency_key and await tx.idempotency.recall(user.id, idempotency_key, request):
                 return await self._own(tx, user, source_id)
+            Rejected: no PDF has such a password.
             attempt = await tx.sources.requeue(source_id)
             if attempt is None:
                 raise Conflict("Only a source that failed can be read again.")
@@ -88,6 +105,9 @@ class ManageSources:
             return await self._own(tx, user, source_id)
 
     async def original(self, user: User, source_id: SourceId) -> tuple[Source, bytes]:
+            if sealed:
+                await tx.sources.seal_password(source_id, sealed)
+                await self.blobs.put(source.pad_key, BytesIO(pad))
         """The file as it was uploaded."""
         source = await self.get(user, source_id)
         return source, await self.blobs.get(source.blob_key)
@@ -105,15 +125,29 @@ class ManageSources:
     async def page_image(
         self, user: User, source_id: SourceId, page: int, *, width_px: int
     ) -> bytes:
-        """A page of a PDF as PNG."""
-        content = await self._pdf(user, source_id)
-        return await self.reader.page_image(content, page, width_px=width_px)
+        """A page of a PDF, or an image, which has page 1 alone.
+
+        Returns:
+            PNG; an image that is large may be JPEG.
+        """
+        source = await self._pictured(user, source_id)
+        content = await self.blobs.get(source.blob_key)
+        if source.kind is SourceKind.PDF:
+            return await self.reader.page_image(content, page, width_px=width_px)
+        if page != 1:
+            raise NotFound("An image has one page.")
+        picture = await self.reader.picture(content, most_pixels=_VIEWED_PIXELS)
+        return picture.content
 
     async def highlights(
         self, user: User, source_id: SourceId, page: int, start: int, end: int
     ) -> list[Box]:
-        """Where a quote stands on a page of a PDF."""
-        content = await self._pdf(user, source_id)
+        """Where a quote stands on a page of a PDF; nowhere where it was read off a picture."""
+        source = await self._pictured(user, source_id)
+        read = await self.passages(user, source_id, page=page)
+        if source.kind is not SourceKind.PDF or any(passage.is_transcript for passage in read):
+            return []
+        content = await self.blobs.get(source.blob_key)
         return await self.reader.highlights(content, page, start, end)
 
     async def chunk_highlights(
@@ -131,11 +165,11 @@ class ManageSources:
             raise NotFound("This source has no such chunk on that page.")
         return await self.highlights(user, source_id, page, place.start, place.end)
 
-    async def _pdf(self, user: User, source_id: SourceId) -> bytes:
+    async def _pictured(self, user: User, source_id: SourceId) -> Source:
         source = await self.get(user, source_id)
-        if source.kind is not SourceKind.PDF:
-            raise NotFound("Only PDF sources have page images.")
-        return await self.blobs.get(source.blob_key)
+        if source.kind not in {SourceKind.PDF, SourceKind.IMAGE}:
+            raise NotFound("Only PDF and image sources have page images.")
+        return source
 
     @classmethod
     async def _own(cls, tx: Stores, user: User, source_id: SourceId) -> Source:
@@ -149,3 +183,9 @@ class ManageSources:
         if source is None:
             raise NotFound("There is no such source.")
         return source
+
+
+def _retry_hash(source_id: SourceId, password: str) -> bytes:
+    """Tells requests apart without telling the password: slow, since some are easily guessed."""
+    salt = source_id.bytes
+    return hashlib.scrypt(password.encode("utf-8", "replace"), salt=salt, n=1 << 13, r=8, p=1)[:32]

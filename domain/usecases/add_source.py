@@ -16,6 +16,7 @@ from domain.ports import BlobStore, Clock, Reader
 from domain.source import CaptureMode, Source, SourceKind, SourceStatus
 from domain.stores import Stores, UnitOfWork
 from domain.text_gate import clean
+from domain.web_address import web_address
 
 _HEAD_BYTES = 4096
 _BLOCK_BYTES = 1 << 20
@@ -35,9 +36,8 @@ _MEDIA_TYPES = {
     SourceKind.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     SourceKind.CSV: "text/csv",
     SourceKind.EPUB: "application/epub+zip",
-}
     SourceKind.IMAGE: "image/heic",
-
+}
 _IMAGE_TYPES = {
     b"\x89PNG": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -45,6 +45,7 @@ _IMAGE_TYPES = {
     b"RIFF": "image/webp",
 }
 """By how an image begins; the others are HEIC."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Request:
@@ -70,6 +71,7 @@ class AddSource:
     clock: Clock
     max_bytes: int
     max_sources_per_notebook: int
+    url_allow_hosts: tuple[str, ...] = ()
 
     async def __call__(  # noqa: PLR0913 - what a client may say about a file
         self,
@@ -90,9 +92,9 @@ class AddSource:
             name: as the client calls it; decides nothing but Markdown or text.
             title: shown instead of the name.
             kind: what it is where that is known; otherwise its first bytes tell.
+            capture_mode: how its pages are read if it is a PDF.
 
         Returns:
-            capture_mode: how its pages are read if it is a PDF.
             The source, and True where the library did not have it yet.
 
         Raises:
@@ -115,10 +117,10 @@ class AddSource:
         content.seek(0)
         digest = await asyncio.to_thread(_sha256, content)
         source = self._new(user, kind, name, title, digest, size, capture_mode)
-        request = _Request.of(idempotency_key, notebook_id, name, title, digest, capture_mode)
-        async with self.uow() as tx:
         if kind is SourceKind.IMAGE:
             source = replace(source, media_type=_image_type(telling))
+        request = _Request.of(idempotency_key, notebook_id, name, title, digest, capture_mode)
+        async with self.uow() as tx:
             first = await self._first_answer(tx, user, request)
             if first:
                 return first
@@ -136,8 +138,6 @@ class AddSource:
                 await self.blobs.put(source.blob_key, content)
         return kept, is_new
 
-    async def link(
-        self,
     async def page(
         self,
         user: User,
@@ -178,6 +178,8 @@ class AddSource:
             await self._remember(tx, user, request, kept, is_new=is_new)
         return kept, is_new
 
+    async def link(
+        self,
         user: User,
         notebook_id: NotebookId,
         source_id: SourceId,
@@ -268,13 +270,13 @@ def _telling(content: BinaryIO) -> bytes:
     return head + content.read() if head.startswith(_CONTAINERS) else head
 
 
-def _sha256(content: BinaryIO) -> bytes:
-    digest = hashlib.sha256()
 def _image_type(head: bytes) -> str:
     found = (told for start, told in _IMAGE_TYPES.items() if head.startswith(start))
     return next(found, _MEDIA_TYPES[SourceKind.IMAGE])
 
 
+def _sha256(content: BinaryIO) -> bytes:
+    digest = hashlib.sha256()
     while block := content.read(_BLOCK_BYTES):
         digest.update(block)
     return digest.digest()

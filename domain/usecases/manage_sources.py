@@ -2,9 +2,10 @@
 
 import asyncio
 import hashlib
+import secrets
 from dataclasses import dataclass
-from uuid import UUID
 from io import BytesIO
+from uuid import UUID
 
 from domain.access import Role
 from domain.account import User
@@ -17,8 +18,8 @@ from domain.sealed import PAD_BYTES, seal
 from domain.source import Source, SourceKind, blob_key
 from domain.stores import Page, Stores, UnitOfWork
 
-
 _VIEWED_PIXELS = 4_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class ManageSources:
@@ -63,14 +64,19 @@ class ManageSources:
         """Remove a source with everything made from it; a running job ends quietly."""
         async with self.uow() as tx:
             source = await self._own(tx, user, source_id)
+            hashes = {source.sha256}
             await tx.sources.hold_blob(source.owner_id, source.sha256)
+            if (fetch := await tx.fetches.of(source_id)) is not None:
+                hashes.add(fetch.sha256)
+                await tx.sources.hold_blob(source.owner_id, fetch.sha256)
             await tx.sources.delete(source_id)
+            await self.blobs.delete(source.pad_key)
             # Before the commit: who adds this file now waits for it, and then misses the file.
-            if not await tx.sources.needs_blob(source.owner_id, source.sha256):
-                await self.blobs.delete(source.blob_key)
+            for digest in hashes:
+                if not await tx.sources.needs_blob(source.owner_id, digest):
+                    await self.blobs.delete(blob_key(source.owner_id, digest))
 
     async def retry(
-            await self.blobs.delete(source.pad_key)
         self,
         user: User,
         source_id: SourceId,
@@ -82,32 +88,62 @@ class ManageSources:
 
         A request that comes again with its key gets the source as it is now.
 
+        Args:
+            password: opens a PDF; kept for this run only, and sealed.
+
         Raises:
             Conflict: it has not failed, or the key was used for something else.
+            Rejected: no PDF has such a password.
         """
         pad = secrets.token_bytes(PAD_BYTES)
         sealed = seal(password, pad) if password else None
         request = await asyncio.to_thread(_retry_hash, source_id, password)
         async with self.uow() as tx:
-            await self._own(tx, user, source_id)
-        Args:
-            password: opens a PDF; kept for this run only, and sealed.
-
+            source = await self._own(tx, user, source_id)
             if idempotency_key and await tx.idempotency.recall(user.id, idempotency_key, request):
                 return await self._own(tx, user, source_id)
-            Rejected: no PDF has such a password.
             attempt = await tx.sources.requeue(source_id)
             if attempt is None:
                 raise Conflict("Only a source that failed can be read again.")
+            if sealed:
+                await tx.sources.seal_password(source_id, sealed)
+                await self.blobs.put(source.pad_key, BytesIO(pad))
             await tx.jobs.enqueue(INGEST_SOURCE, f"{source_id}:{attempt}", source_id=str(source_id))
             if idempotency_key:
                 await tx.idempotency.remember(user.id, idempotency_key, request, str(source_id))
             return await self._own(tx, user, source_id)
 
+    async def refresh(
+        self, user: User, source_id: SourceId, *, idempotency_key: str | None = None
+    ) -> Source:
+        """Fetch a web page anew; its last good text serves until the new one is ready.
+
+        A request that comes again with its key gets the source as it is now.
+
+        Raises:
+            Conflict: it is no web page, it is being read, or the key was used for something else.
+        """
+        request = hashlib.sha256(repr(("refresh", source_id)).encode()).digest()
+        async with self.uow() as tx:
+            source = await self._own(tx, user, source_id)
+            if idempotency_key and await tx.idempotency.recall(user.id, idempotency_key, request):
+                return source
+            if source.url is None:
+                raise Conflict("Only a web page can be fetched again.")
+            if (fetch := await tx.fetches.of(source_id)) is not None:
+                await tx.sources.hold_blob(source.owner_id, fetch.sha256)
+            attempt = await tx.fetches.again(source_id)
+            if attempt is None:
+                raise Conflict("This page is being read already.")
+            await tx.fetches.forget(source_id)
+            await tx.jobs.enqueue(INGEST_SOURCE, f"{source_id}:{attempt}", source_id=str(source_id))
+            if idempotency_key:
+                await tx.idempotency.remember(user.id, idempotency_key, request, str(source_id))
+            if fetch and not await tx.sources.needs_blob(source.owner_id, fetch.sha256):
+                await self.blobs.delete(blob_key(source.owner_id, fetch.sha256))
+            return await self._own(tx, user, source_id)
+
     async def original(self, user: User, source_id: SourceId) -> tuple[Source, bytes]:
-            if sealed:
-                await tx.sources.seal_password(source_id, sealed)
-                await self.blobs.put(source.pad_key, BytesIO(pad))
         """The file as it was uploaded."""
         source = await self.get(user, source_id)
         return source, await self.blobs.get(source.blob_key)

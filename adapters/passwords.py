@@ -38,6 +38,10 @@ class Argon2Passwords:
             return False
         return hashed is not None
 
+    def is_outdated(self, hashed: str) -> bool:
+        """True where today's parameters would make a better hash."""
+        return self._hasher.check_needs_rehash(hashed)
+
     def close(self) -> None:
         """End the threads; what waits for them is given up."""
         self._threads.shutdown(wait=False, cancel_futures=True)

@@ -12,13 +12,23 @@ from litestar.exceptions import HTTPException
 from app import openapi
 from app.bootstrap import services
 from app.errors import on_beleg_error, on_deep_nesting, on_http_error, on_unexpected
-from app.guard import guard, provide_user
+from app.guard import guard, provide_user, provide_visitor
 from app.log import set_up_logs
 from app.metrics import LedgerTotals, RequestMetrics
 from app.periodic import reaping
 from app.request_id import RequestId
 from app.requests import FORM_BYTES, require_json
-from app.routes import accounts_api, health, notebooks_api, pages, questions_api, sources_api
+from app.routes import (
+    accounts_api,
+    admin_api,
+    credentials_api,
+    health,
+    notebooks_api,
+    pages,
+    questions_api,
+    shares_api,
+    sources_api,
+)
 from app.runs import Runs
 from app.services import Services
 from app.settings import Settings, read_settings
@@ -38,6 +48,9 @@ def create_app(settings: Settings | None = None) -> Litestar:
             notebooks_api.router,
             sources_api.router,
             questions_api.router,
+            shares_api.router,
+            credentials_api.router,
+            admin_api.router,
         ],
         before_request=require_json,
     )
@@ -66,6 +79,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
             "services": Provide(_services, sync_to_thread=False),
             "runs": Provide(_runs, sync_to_thread=False),
             "user": Provide(provide_user),
+            "visitor": Provide(provide_visitor),
             "request_metrics": Provide(lambda: request_metrics, sync_to_thread=False),
             "ledger_totals": Provide(lambda: ledger_totals, sync_to_thread=False),
         },

@@ -21,6 +21,7 @@ STATUS: dict[type[errors.BelegError], int] = {
     errors.NotFound: 404,
     errors.NotSignedIn: 401,
     errors.Forbidden: 403,
+    errors.WrongPassword: 403,
     errors.Conflict: 409,
     errors.Rejected: 400,
     errors.UnsupportedType: 415,

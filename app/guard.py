@@ -65,7 +65,12 @@ def _check(rule: Rule, visitor: Visitor) -> None:
         raise Forbidden("Only the admin may do this.")
 
 
-async def provide_user(request: Request[Any, Any, Any]) -> User:
+async def provide_visitor(request: Request[Any, Any, Any]) -> Visitor:
     """The caller, whom the guard let pass."""
     visitor: Visitor = request.state[VISITOR]
-    return visitor.user
+    return visitor
+
+
+async def provide_user(request: Request[Any, Any, Any]) -> User:
+    """The caller's account."""
+    return (await provide_visitor(request)).user

@@ -7,7 +7,14 @@ from urllib.parse import urlsplit
 from litestar import Request
 
 from app.rendering import NEW_SESSION, is_htmx
-from app.security import CSRF_HEADER, csrf_token, is_person_at_the_machine, session_of
+from app.security import (
+    CSRF_HEADER,
+    browser_of,
+    csrf_token,
+    is_person_at_the_machine,
+    session_of,
+)
+from app.services import Services
 from domain.access import Thing, Visitor
 from domain.errors import Forbidden, NotSignedIn
 
@@ -20,14 +27,15 @@ async def page_visitor(request: AnyRequest, about: Thing | None = None) -> Visit
     Raises:
         NotSignedIn: there is no session, and this is not local mode.
     """
-    accounts = request.app.state.services.accounts
+    services: Services = request.app.state.services
+    accounts = services.accounts
     session = session_of(request)
     visitor = await accounts.by_session(session, about) if session else None
     if visitor is None:
-        local = request.app.state.services.settings.beleg_local
+        local = services.settings.beleg_local
         if not _is_page(request) or not is_person_at_the_machine(request, local_mode=local):
             raise NotSignedIn
-        session = await accounts.open_session(await accounts.local_user())
+        session = await accounts.open_session(await accounts.local_user(), browser_of(request))
         request.state[NEW_SESSION] = session
         visitor = await accounts.by_session(session, about)
     if visitor is None:

@@ -52,6 +52,11 @@ account write DELETE /api/v1/tokens/{token_id}
 account read  GET    /api/v1/me
 account write PATCH  /api/v1/me
 account read  GET    /api/v1/usage
+account write POST   /api/v1/me/password
+anyone  -     POST   /api/v1/password-resets
+account read  GET    /api/v1/me/sessions
+account write DELETE /api/v1/me/sessions
+account write DELETE /api/v1/me/sessions/{session_id}
 
 account write POST   /api/v1/notebooks
 account read  GET    /api/v1/notebooks
@@ -59,6 +64,9 @@ reader  read  GET    /api/v1/notebooks/{notebook_id}
 owner   write PATCH  /api/v1/notebooks/{notebook_id}
 owner   write DELETE /api/v1/notebooks/{notebook_id}
 asker   ask   POST   /api/v1/notebooks/{notebook_id}/search
+owner   write POST   /api/v1/notebooks/{notebook_id}/shares
+owner   read  GET    /api/v1/notebooks/{notebook_id}/shares
+reader  write DELETE /api/v1/notebooks/{notebook_id}/shares/{user_id}
 
 owner   write POST   /api/v1/notebooks/{notebook_id}/sources
 reader  read  GET    /api/v1/notebooks/{notebook_id}/sources
@@ -67,6 +75,7 @@ account read  GET    /api/v1/sources
 reader  read  GET    /api/v1/sources/{source_id}
 owner   write DELETE /api/v1/sources/{source_id}
 owner   write POST   /api/v1/sources/{source_id}/retry
+owner   write POST   /api/v1/sources/{source_id}/refresh
 reader  read  GET    /api/v1/sources/{source_id}/original
 reader  read  GET    /api/v1/sources/{source_id}/passages
 reader  read  GET    /api/v1/sources/{source_id}/pages/{page}/image
@@ -78,6 +87,15 @@ reader  write DELETE /api/v1/notebooks/{notebook_id}/messages
 owner   read  GET    /api/v1/answers/{answer_id}
 owner   read  GET    /api/v1/answers/{answer_id}/events
 owner   ask   POST   /api/v1/answers/{answer_id}/stop
+
+admin   admin GET    /api/v1/admin/users
+admin   admin PATCH  /api/v1/admin/users/{user_id}
+admin   admin POST   /api/v1/admin/users/{user_id}/grants
+admin   admin POST   /api/v1/admin/users/{user_id}/password-reset
+admin   admin POST   /api/v1/admin/invitations
+admin   admin GET    /api/v1/admin/invitations
+admin   admin DELETE /api/v1/admin/invitations/{invitation_id}
+admin   admin GET    /api/v1/admin/audit
 
 anyone  -     GET    /static/{digest}/{name}
 anyone  -     GET    /sign-in
@@ -94,6 +112,7 @@ owner   -     POST   /notebooks/{notebook_id}/delete
 owner   -     POST   /notebooks/{notebook_id}/sources
 owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/remove
 owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/retry
+owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/refresh
 reader  -     GET    /notebooks/{notebook_id}/sources/events
 reader  -     GET    /sources/{source_id}
 asker   -     POST   /notebooks/{notebook_id}/questions

@@ -12,6 +12,7 @@ from litestar.params import FromPath, HeaderParameter, QueryParameter
 
 from app.services import Services
 from app.structs.lists import ListBody
+from domain.access import Visitor
 from domain.account import User
 from domain.errors import NotFound, Rejected, UnsupportedType
 from domain.ids import SourceId, parse_id
@@ -25,6 +26,7 @@ FORM_BYTES = 1_000_000
 AnyRequest = Request[Any, Any, Any]
 Wired = NamedDependency[Services]
 Caller = NamedDependency[User]
+Asking = NamedDependency[Visitor]
 PathText = FromPath[str]
 Limit = Annotated[int, QueryParameter(ge=1, le=500, description="items a page")]
 _MOST_KEY_CHARACTERS = 200

@@ -63,6 +63,17 @@ async def check_header(request: AnyRequest) -> None:
         raise Forbidden("The CSRF token is missing or wrong. Reload the page.")
 
 
+def browser_of(request: AnyRequest) -> str:
+    """What a browser calls itself, for the list of its person's sessions."""
+    return request.headers.get("user-agent", "")
+
+
+def own_url(request: AnyRequest, path: str) -> str:
+    """The whole address of a page of ours, under the name that the request used."""
+    scheme = "https" if _came_encrypted(request) else "http"
+    return f"{scheme}://{request.url.netloc}{path}"
+
+
 def session_of(request: AnyRequest) -> str:
     """The secret of the session that a request's cookie names; "" where it names none."""
     return request.cookies.get(_cookie_name(request), "")

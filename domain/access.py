@@ -1,12 +1,14 @@
 """Who may do what: roles on what is shared, scopes of tokens, and who is asking."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
 from domain.account import User
-from domain.errors import Forbidden
-from domain.ids import TokenId
+from domain.errors import Forbidden, Rejected
+from domain.ids import SessionId, TokenId
 
 
 class Role(StrEnum):
@@ -51,6 +53,32 @@ class TokenScope(StrEnum):
 EVERY_SCOPE = frozenset(TokenScope)
 
 
+def token_scopes(names: Iterable[str]) -> frozenset[TokenScope]:
+    """The scopes of those names.
+
+    Raises:
+        Rejected: there is no such scope, or none is named.
+    """
+    try:
+        scopes = frozenset(map(TokenScope, names))
+    except ValueError:
+        scopes = frozenset()
+    if not scopes:
+        raise Rejected(f"scopes are any of {', '.join(TokenScope)}.")
+    return scopes
+
+
+def guest_role(name: str) -> Role:
+    """The role that a guest may be given by that name.
+
+    Raises:
+        Rejected: there is no such role.
+    """
+    if name not in {Role.READ, Role.ASK}:
+        raise Rejected("role is read, or ask (which includes read).")
+    return Role(name)
+
+
 @dataclass(frozen=True, slots=True)
 class Thing:
     """What a request is about: a kind of thing ("notebook", "source", "answer") and its id."""
@@ -71,8 +99,28 @@ class Visitor:
     user: User
     scopes: frozenset[TokenScope] = EVERY_SCOPE
     role: Role | None = None
-    session_id: UUID | None = None
+    session_id: SessionId | None = None
     token_id: TokenId | None = None
+    expires_at: datetime | None = None
+    """When the credential ends; None where it does not."""
+
+    def bounded(
+        self, scopes: frozenset[TokenScope] | None, expires_at: datetime | None
+    ) -> tuple[frozenset[TokenScope], datetime | None]:
+        """Scopes and end of a token that is made with this credential: never more than its own.
+
+        Args:
+            scopes: what is asked for; None for all there is.
+
+        Raises:
+            Forbidden: the credential has fewer scopes, or may not make tokens.
+        """
+        wanted = self.scopes if scopes is None else scopes
+        if not self.allows(TokenScope.WRITE) or wanted - self.scopes:
+            raise Forbidden("A token makes no token that may do more than itself.")
+        if self.token_id is None or self.expires_at is None:
+            return wanted, expires_at
+        return wanted, min(self.expires_at, expires_at or self.expires_at)
 
     def allows(self, scope: TokenScope) -> bool:
         """True where the credential may be used for that."""

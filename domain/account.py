@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from domain.errors import Rejected
-from domain.ids import TokenId, UserId
+from domain.ids import InvitationId, SessionId, TokenId, UserId
 from domain.text_gate import clean
 
 _EMAIL = re.compile(r"[^\s@<>\"]{1,64}@[^\s@<>\"]{1,250}")
@@ -25,15 +25,53 @@ class User:
     credit: Decimal
     """USD it may still spend, reservations of calls in flight taken off."""
     created_at: datetime
+    is_disabled: bool = False
+    """True where the admin has shut it: nobody signs in to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiToken:
-    """A named bearer token; its secret is shown once and stored hashed."""
+    """A named bearer token; its secret is shown once and stored hashed.
+
+    Args:
+        scopes: what it may be used for, by name.
+        last_used_at: to the minute.
+    """
 
     id: TokenId
     name: str
+    scopes: tuple[str, ...]
     created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A browser that is signed in.
+
+    Args:
+        browser: as it called itself at sign-in.
+        last_used_at: to the minute.
+    """
+
+    id: SessionId
+    browser: str
+    created_at: datetime
+    expires_at: datetime
+    last_used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A link that lets one person make an account; its secret is shown once."""
+
+    id: InvitationId
+    created_at: datetime
+    expires_at: datetime
+    used_at: datetime | None
+    used_by: str | None
+    """The address that was made with it."""
 
 
 def plain_address(email: str) -> str:
@@ -51,6 +89,11 @@ def valid_address(email: str) -> str:
     if not _EMAIL.fullmatch(address):
         raise Rejected("This is no e-mail address.")
     return address
+
+
+def one_line(text: str, longest: int) -> str:
+    """A label as it is stored: clean, on one line, cut."""
+    return " ".join(clean(text).split())[:longest]
 
 
 def check_password(password: str) -> None:

@@ -4,6 +4,7 @@ BelegError
 ├── NotFound                 the thing does not exist, or is not yours
 ├── NotSignedIn              no session and no valid token
 ├── Forbidden                yours to see, not to do
+│   └── WrongPassword        signed in, but not proven once more
 ├── Conflict                 the state does not allow it
 ├── Rejected                 the request is malformed
 │   ├── UnsupportedType
@@ -74,6 +75,12 @@ class Forbidden(BelegError):
     """You may not do this."""
 
     code = "forbidden"
+
+
+class WrongPassword(Forbidden):
+    """The password is wrong."""
+
+    code = "wrong_password"
 
 
 class Conflict(BelegError):

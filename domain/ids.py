@@ -13,6 +13,8 @@ VersionId = NewType("VersionId", UUID)
 ChunkId = NewType("ChunkId", UUID)
 AnswerId = NewType("AnswerId", UUID)
 CallId = NewType("CallId", UUID)
+SessionId = NewType("SessionId", UUID)
+InvitationId = NewType("InvitationId", UUID)
 
 
 def new_id() -> UUID:

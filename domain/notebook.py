@@ -32,6 +32,16 @@ class Notebook:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """A guest of a notebook."""
+
+    user_id: UserId
+    email: str
+    role: Role
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A ready source of a notebook, as far as prompt and search need it."""
 

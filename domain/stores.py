@@ -14,7 +14,8 @@ from typing import Generic, Protocol, TypeVar
 from uuid import UUID
 
 from domain.access import Role, Thing, Visitor
-from domain.account import ApiToken, User
+from domain.account import ApiToken, Invitation, Session, User
+from domain.audit import Act, AuditEntry
 from domain.conversation import Answer, AnswerEvent, AnswerStatus, Citation, Message
 from domain.embedding_set import EmbeddingSet
 from domain.errors import Problem
@@ -22,14 +23,16 @@ from domain.ids import (
     AnswerId,
     ChunkId,
     NotebookId,
+    InvitationId,
     SourceId,
+    SessionId,
     TokenId,
     UserId,
     VersionId,
 )
 from domain.jobs import JobKind
 from domain.ledger import CallTotal, Intent, Settlement, UsageGroup, UsageRow
-from domain.notebook import Document, Notebook
+from domain.notebook import Document, Notebook, Share
 from domain.passage import Chunk, ChunkPlace, Passage
 from domain.ports import Vectors
 from domain.query import Query
@@ -50,7 +53,7 @@ class Page(Generic[T]):
 
 
 class Accounts(Protocol):
-    """Users, their sessions and tokens. Secrets come in hashed."""
+    """Users."""
 
     async def add(
         self,
@@ -80,23 +83,78 @@ class Accounts(Protocol):
         """The account and its password hash."""
         ...
 
-    async def by_session(self, token_hash: bytes, about: Thing | None = None) -> Visitor | None:
+    async def get(self, user_id: UserId) -> User | None: ...
+
+    async def page(self, *, limit: int, after: UUID | None) -> Page[User]:
+        """Every account, oldest first."""
+        ...
+
+    async def by_subject(self, issuer_subject: str) -> User | None:
+        """Whose account an identity of the OpenID provider is linked to."""
+        ...
+
+    async def link_subject(self, user_id: UserId, issuer_subject: str) -> None:
+        """Link an identity of the OpenID provider, in place of an earlier one."""
+        ...
+
+    async def set_password(self, user_id: UserId, password_hash: str) -> None: ...
+
+    async def set_admin(self, user_id: UserId, *, is_admin: bool) -> None: ...
+
+    async def set_disabled(self, user_id: UserId, *, is_disabled: bool) -> None:
+        """Shut an account, or open it again; every stream of its person is told at commit."""
+        ...
+
+    async def set_preferences(
+        self, user_id: UserId, *, pdf_capture: str | None, language: str | None
+    ) -> None:
+        """Change what is not None."""
+        ...
+
+
+class Credentials(Protocol):
+    """Sessions, tokens and links that stand for a person. Secrets come in hashed."""
+
+    async def by_session(self, secret_hash: bytes, about: Thing | None = None) -> Visitor | None:
         """Whose session this is, if it has not expired, and what they are to a thing."""
         ...
 
-    async def by_token(self, token_hash: bytes, about: Thing | None = None) -> Visitor | None:
-        """Whose API token this is, and what they are to a thing."""
+    async def by_token(self, secret_hash: bytes, about: Thing | None = None) -> Visitor | None:
+        """Whose API token this is, if it has not expired, and what they are to a thing."""
         ...
 
-    async def add_session(self, user_id: UserId, token_hash: bytes, lifetime: timedelta) -> None:
+    async def add_session(
+        self, user_id: UserId, secret_hash: bytes, lifetime: timedelta, browser: str = ""
+    ) -> None:
         """Remember a session."""
         ...
 
-    async def end_session(self, token_hash: bytes) -> None:
+    async def end_session(self, secret_hash: bytes) -> None:
         """Forget a session."""
         ...
 
-    async def add_token(self, user_id: UserId, name: str, token_hash: bytes) -> ApiToken:
+    async def sessions(
+        self, user_id: UserId, *, limit: int, after: UUID | None
+    ) -> Page[Session]: ...
+
+    async def end_sessions(
+        self,
+        user_id: UserId,
+        *,
+        only: SessionId | None = None,
+        but: SessionId | None = None,
+    ) -> int:
+        """Forget that user's sessions, or one of them, or all but one: how many there were."""
+        ...
+
+    async def add_token(
+        self,
+        user_id: UserId,
+        name: str,
+        secret_hash: bytes,
+        scopes: Sequence[str],
+        expires_at: datetime | None,
+    ) -> ApiToken:
         """Remember a token."""
         ...
 
@@ -108,10 +166,69 @@ class Accounts(Protocol):
         """Forget a token; False where that user has no such token."""
         ...
 
-    async def set_preferences(
-        self, user_id: UserId, *, pdf_capture: str | None, language: str | None
-    ) -> None:
-        """Change what is not None."""
+    async def add_invitation(
+        self, by: UserId | None, secret_hash: bytes, lifetime: timedelta
+    ) -> Invitation: ...
+
+    async def invitations(self, *, limit: int, after: UUID | None) -> Page[Invitation]:
+        """All of them, oldest first."""
+        ...
+
+    async def end_invitation(self, invitation_id: InvitationId) -> bool:
+        """Forget an invitation that nobody used; False where there is none."""
+        ...
+
+    async def is_invitation(self, secret_hash: bytes) -> bool:
+        """True where somebody may still use it."""
+        ...
+
+    async def use_invitation(self, secret_hash: bytes, user_id: UserId) -> bool:
+        """Use it up; False where it is used, expired or unknown."""
+        ...
+
+    async def add_reset(self, user_id: UserId, secret_hash: bytes, lifetime: timedelta) -> None:
+        """Remember a link for a new password, in place of earlier ones."""
+        ...
+
+    async def use_reset(self, secret_hash: bytes) -> User | None:
+        """Use a link for a new password up: whose it was."""
+        ...
+
+
+class Shares(Protocol):
+    """Who may see a notebook besides its owner."""
+
+    async def put(self, notebook_id: NotebookId, user_id: UserId, role: Role) -> Share:
+        """Let somebody in, or give a guest another role."""
+        ...
+
+    async def page(
+        self, notebook_id: NotebookId, *, limit: int, after: UUID | None
+    ) -> Page[Share]: ...
+
+    async def end(self, notebook_id: NotebookId, user_id: UserId) -> bool:
+        """Let a guest out; False where they were none.
+
+        At commit their streams are told, and answers being written for them there stop.
+        """
+        ...
+
+
+class Audit(Protocol):
+    """Acts that matter to security. What is written stays."""
+
+    async def add(
+        self,
+        act: Act,
+        actor: UserId | None,
+        subject: UserId | None = None,
+        *,
+        peer: str = "",
+        **detail: str,
+    ) -> None: ...
+
+    async def page(self, *, limit: int, after: UUID | None) -> Page[AuditEntry]:
+        """Newest first."""
         ...
 
 
@@ -555,6 +672,15 @@ class UnitOfWork(Protocol):
     """Begins transactions."""
 
     def __call__(self, *, at_once: bool = False) -> AbstractAsyncContextManager[Stores]:
+    @property
+    def credentials(self) -> Credentials: ...
+
+    @property
+    def shares(self) -> Shares: ...
+
+    @property
+    def audit(self) -> Audit: ...
+
         """A transaction: commits at the end of the block, rolls back where it raises.
 
         Args:

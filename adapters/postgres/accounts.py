@@ -1,37 +1,26 @@
-"""User, session and token rows."""
+"""User rows."""
 
 from dataclasses import replace
-from datetime import timedelta
 from decimal import Decimal
 from uuid import UUID
 
 from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
-from domain.access import Role, Thing, Visitor
-from domain.account import ApiToken, User
+from domain.account import User
+from domain.channels import ACCESS_CHANGED
 from domain.errors import Conflict, Forbidden
-from domain.ids import TokenId, UserId, new_id
+from domain.ids import UserId, new_id
 from domain.stores import Page
 
-_USER = (
+USER = (
     "u.id, u.email, u.is_admin, u.pdf_capture, u.language, u.credit - u.reserved as credit,"
-    " u.created_at"
+    " u.created_at, u.disabled_at"
 )
+"""Columns of an account `u`."""
 
 
-_ROLE = """
-case cast(:kind as text)
-    when 'notebook' then
-        (select a.role from notebook_access a where a.notebook_id = :thing and a.user_id = u.id)
-    when 'source' then  -- of several roles "owner" sorts before "read"
-        (select min(a.role) from source_access a where a.source_id = :thing and a.user_id = u.id)
-    when 'answer' then
-        (select a.role from answer_access a where a.answer_id = :thing and a.user_id = u.id)
-end as role
-"""
-
-
-def _user(row: Row) -> User:
+def user_of(row: Row) -> User:
+    """An account from its columns."""
     return User(
         id=row.id,
         email=row.email,
@@ -40,15 +29,8 @@ def _user(row: Row) -> User:
         language=row.language,
         credit=row.credit,
         created_at=row.created_at,
+        is_disabled=row.disabled_at is not None,
     )
-
-
-def _visitor(row: Row) -> Visitor:
-    return Visitor(_user(row), role=Role(row.role) if row.role else None)
-
-
-def _token(row: Row) -> ApiToken:
-    return ApiToken(id=row.id, name=row.name, created_at=row.created_at)
 
 
 class PostgresAccounts(Store):
@@ -69,7 +51,7 @@ class PostgresAccounts(Store):
         row = await self._one(
             "insert into users as u (id, email, password_hash, is_admin, credit, created_at)"
             " values (:id, :email, :password_hash, not exists (select from users), 0, now())"
-            f" on conflict (email) do nothing returning {_USER}",
+            f" on conflict (email) do nothing returning {USER}",
             id=new_id(),
             email=email,
             password_hash=password_hash,
@@ -77,7 +59,7 @@ class PostgresAccounts(Store):
         if row is None:
             raise Conflict("This address has an account already. Sign in instead.")
         may_spend = await self.grant(row.id, credit, "sign-up")
-        return replace(_user(row), credit=may_spend)
+        return replace(user_of(row), credit=may_spend)
 
     async def grant(self, user_id: UserId, amount: Decimal, reason: str) -> Decimal:
         await self._run(
@@ -103,72 +85,56 @@ class PostgresAccounts(Store):
 
     async def by_email(self, email: str) -> tuple[User, str | None] | None:
         row = await self._one(
-            f"select {_USER}, u.password_hash from users u where email = :email", email=email
+            f"select {USER}, u.password_hash from users u where email = :email", email=email
         )
-        return (_user(row), row.password_hash) if row else None
+        return (user_of(row), row.password_hash) if row else None
 
-    async def by_session(self, token_hash: bytes, about: Thing | None = None) -> Visitor | None:
-        row = await self._one(
-            f"select {_USER}, {_ROLE} from sessions s join users u on u.id = s.user_id"
-            " where s.token_hash = :hash and s.expires_at > now()",
-            hash=token_hash,
-            kind=about and about.kind,
-            thing=about and about.id,
-        )
-        return _visitor(row) if row else None
+    async def get(self, user_id: UserId) -> User | None:
+        row = await self._one(f"select {USER} from users u where id = :id", id=user_id)
+        return user_of(row) if row else None
 
-    async def by_token(self, token_hash: bytes, about: Thing | None = None) -> Visitor | None:
-        row = await self._one(
-            f"select {_USER}, {_ROLE}, t.id as token_id"
-            " from api_tokens t join users u on u.id = t.user_id where t.token_hash = :hash",
-            hash=token_hash,
-            kind=about and about.kind,
-            thing=about and about.id,
-        )
-        return replace(_visitor(row), token_id=row.token_id) if row else None
-
-    async def add_session(self, user_id: UserId, token_hash: bytes, lifetime: timedelta) -> None:
-        await self._run("delete from sessions where expires_at < now()")
-        await self._run(
-            "insert into sessions (token_hash, user_id, created_at, expires_at)"
-            " values (:hash, :user_id, now(), now() + cast(:lifetime as interval))",
-            hash=token_hash,
-            user_id=user_id,
-            lifetime=lifetime,
-        )
-
-    async def end_session(self, token_hash: bytes) -> None:
-        await self._run("delete from sessions where token_hash = :hash", hash=token_hash)
-
-    async def add_token(self, user_id: UserId, name: str, token_hash: bytes) -> ApiToken:
-        row = await self._one(
-            "insert into api_tokens (id, user_id, name, token_hash, created_at)"
-            " values (:id, :user_id, :name, :hash, now()) returning id, name, created_at",
-            id=new_id(),
-            user_id=user_id,
-            name=name,
-            hash=token_hash,
-        )
-        assert row is not None  # noqa: S101 - an insert without a conflict clause returns its row
-        return _token(row)
-
-    async def tokens(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[ApiToken]:
+    async def page(self, *, limit: int, after: UUID | None) -> Page[User]:
         rows = await self._all(
-            "select id, name, created_at from api_tokens where user_id = :user_id"
-            " and (cast(:after as uuid) is null or id > :after) order by id limit :most",
-            user_id=user_id,
+            f"select {USER} from users u where cast(:after as uuid) is null or id > :after"
+            " order by id limit :most",
             after=after,
             most=limit + 1,
         )
-        return page_of(rows, limit, _token)
+        return page_of(rows, limit, user_of)
 
-    async def end_token(self, user_id: UserId, token_id: TokenId) -> bool:
-        removed = await self._run(
-            "delete from api_tokens where id = :id and user_id = :user_id",
-            id=token_id,
-            user_id=user_id,
+    async def by_subject(self, issuer_subject: str) -> User | None:
+        row = await self._one(
+            f"select {USER} from users u where issuer_subject = :subject", subject=issuer_subject
         )
-        return bool(removed)
+        return user_of(row) if row else None
+
+    async def link_subject(self, user_id: UserId, issuer_subject: str) -> None:
+        await self._run(
+            "update users set issuer_subject = :subject where id = :id",
+            subject=issuer_subject,
+            id=user_id,
+        )
+
+    async def set_password(self, user_id: UserId, password_hash: str) -> None:
+        await self._run(
+            "update users set password_hash = :hash where id = :id",
+            hash=password_hash,
+            id=user_id,
+        )
+
+    async def set_admin(self, user_id: UserId, *, is_admin: bool) -> None:
+        await self._run(
+            "update users set is_admin = :is_admin where id = :id", is_admin=is_admin, id=user_id
+        )
+
+    async def set_disabled(self, user_id: UserId, *, is_disabled: bool) -> None:
+        await self._run(
+            "update users set disabled_at = case when :is_disabled"
+            " then coalesce(disabled_at, now()) end where id = :id",
+            is_disabled=is_disabled,
+            id=user_id,
+        )
+        await self._run("select pg_notify(:channel, :id)", channel=ACCESS_CHANGED, id=str(user_id))
 
     async def set_preferences(
         self, user_id: UserId, *, pdf_capture: str | None, language: str | None

@@ -10,7 +10,13 @@ from app.errors import headers_of, status_of
 from app.page_session import local_path, require_own_page
 from app.rendering import frame, go_to, page
 from app.requests import Caller, Wired
-from app.security import no_session_cookie, peer_of, session_cookie, session_of
+from app.security import (
+    browser_of,
+    no_session_cookie,
+    peer_of,
+    session_cookie,
+    session_of,
+)
 from app.services import Services
 from domain.errors import BelegError, TooManyAttempts
 
@@ -72,7 +78,10 @@ async def _enter(request: AnyRequest, services: Services, *, is_new: bool) -> Re
             response.headers.update(headers_of(error))
         return response
     response = Redirect(local_path(str(form.get("next", "/"))), status_code=303)
-    response.set_cookie(session_cookie(await services.accounts.open_session(user), request))
+    secret = await services.accounts.open_session(
+        user, browser_of(request), instead_of=session_of(request)
+    )
+    response.set_cookie(session_cookie(secret, request))
     return response
 
 

@@ -38,6 +38,7 @@ from app.structs.accounts import (
     usage_group,
 )
 from app.structs.lists import ListBody
+from domain.access import EVERY_SCOPE, token_scopes
 from domain.account import User
 from domain.ids import TokenId
 from domain.stores import Page
@@ -46,7 +47,9 @@ from domain.stores import Page
 @post("/accounts")
 async def sign_up(data: JSONBody[SignUpIn], request: AnyRequest, services: Wired) -> AccountOut:
     """A new account, and a token to go on with."""
-    user = await services.accounts.sign_up(data.email, data.password, peer=peer_of(request))
+    user = await services.accounts.sign_up(
+        data.email, data.password, peer=peer_of(request), invitation=data.invitation
+    )
     _, secret = await services.accounts.add_token(user, "first")
     return AccountOut(UserOut.of(user), secret)
 
@@ -54,14 +57,18 @@ async def sign_up(data: JSONBody[SignUpIn], request: AnyRequest, services: Wired
 @post("/tokens")
 async def add_token(data: JSONBody[TokenIn], request: AnyRequest, services: Wired) -> TokenOut:
     """A new token, for an address with its password or for whoever is signed in."""
+    scopes = None if data.scopes is None else token_scopes(data.scopes)
     if data.email is not None:
         user = await services.accounts.sign_in(
             data.email, data.password or "", peer=peer_of(request)
         )
+        allowed, until = scopes or EVERY_SCOPE, data.expires_at
     else:
-        user = (await api_visitor(request)).user
+        visitor = await api_visitor(request)
         await check_header(request)
-    token, secret = await services.accounts.add_token(user, data.name)
+        user = visitor.user
+        allowed, until = visitor.bounded(scopes, data.expires_at)
+    token, secret = await services.accounts.add_token(user, data.name, allowed, until)
     return TokenOut(secret, token.id)
 
 
@@ -70,14 +77,14 @@ async def list_tokens(
     services: Wired, user: Caller, limit: Limit = 100, cursor: Cursor = None
 ) -> ListBody[TokenRow]:
     """Your tokens, without their secrets."""
-    page = await services.accounts.tokens(user, limit=limit, after=cursor_id(cursor))
+    page = await services.credentials.tokens(user, limit=limit, after=cursor_id(cursor))
     return list_body(Page(tuple(map(TokenRow.of, page.items)), page.next_cursor))
 
 
 @delete("/tokens/{token_id:str}")
 async def end_token(token_id: PathText, services: Wired, user: Caller) -> None:
     """Revoke a token."""
-    await services.accounts.end_token(user, TokenId(path_id(token_id)))
+    await services.credentials.end_token(user, TokenId(path_id(token_id)))
 
 
 @get("/me")

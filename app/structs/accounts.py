@@ -10,20 +10,28 @@ import msgspec
 from domain.account import ApiToken, User
 from domain.ledger import UsageGroup, UsageRow
 
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+
 
 class SignUpIn(msgspec.Struct, forbid_unknown_fields=True):
-    """An address and a password."""
+    """An address and a password, and the secret of an invitation where one is needed."""
 
     email: str
     password: str
+    invitation: str | None = None
 
 
 class TokenIn(msgspec.Struct, forbid_unknown_fields=True):
-    """A name, and an address with a password where the caller is not signed in."""
+    """A name, and an address with a password where the caller is not signed in.
+
+    `scopes` are any of read, ask, write and admin; all that the caller has where they are left out.
+    """
 
     name: str = "token"
     email: str | None = None
     password: str | None = None
+    scopes: list[str] | None = None
+    expires_at: Moment | None = None
 
 
 class UserOut(msgspec.Struct):
@@ -100,12 +108,18 @@ class TokenRow(msgspec.Struct):
 
     id: UUID
     name: str
+    scopes: list[str]
     created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
 
     @classmethod
     def of(cls, token: ApiToken) -> "TokenRow":
         """From the domain."""
-        return cls(token.id, token.name, token.created_at)
+        return cls(
+            *(token.id, token.name, list(token.scopes), token.created_at),
+            *(token.expires_at, token.last_used_at),
+        )
 
 
 UsdPerMillion = Annotated[str, msgspec.Meta(description="USD per million tokens")]

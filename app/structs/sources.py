@@ -25,7 +25,7 @@ class NotebookChange(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NotebookOut(msgspec.Struct):
-    """A notebook."""
+    """A notebook; `role` is yours there: owner, ask or read."""
 
     id: UUID
     title: str
@@ -34,6 +34,8 @@ class NotebookOut(msgspec.Struct):
     ready_count: int
     chunk_count: int
     created_at: datetime
+    role: str
+    owner: str
 
     @classmethod
     def of(cls, notebook: Notebook) -> "NotebookOut":
@@ -46,6 +48,8 @@ class NotebookOut(msgspec.Struct):
             ready_count=notebook.ready_count,
             chunk_count=notebook.chunk_count,
             created_at=notebook.created_at,
+            role=notebook.role.value,
+            owner=notebook.owner,
         )
 
 

@@ -1,25 +1,29 @@
 """Sign up, sign in, sessions and tokens."""
 
 import asyncio
-import hashlib
-import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from uuid import UUID
 
-from domain.access import Thing, Visitor
-from domain.account import ApiToken, User, check_password, plain_address, valid_address
+from domain.access import EVERY_SCOPE, Thing, TokenScope, Visitor
+from domain.account import (
+    ApiToken,
+    User,
+    check_password,
+    one_line,
+    plain_address,
+    valid_address,
+)
 from domain.attempts import PER_ADDRESS, PER_PEER, FailedAttempts
-from domain.errors import Conflict, Forbidden, NotFound, NotSignedIn, Rejected
-from domain.ids import TokenId
+from domain.audit import Act
+from domain.errors import Conflict, Forbidden, NotFound, NotSignedIn, Rejected, WrongPassword
 from domain.ports import Clock, PasswordHasher
+from domain.secret import digest, new_secret
 from domain.source import capture_mode
-from domain.stores import Page, UnitOfWork
-from domain.text_gate import clean
+from domain.stores import Stores, UnitOfWork
 
 LOCAL_EMAIL = "local@localhost"
 """The account of the person at the machine, in local mode."""
@@ -29,10 +33,18 @@ _ATTEMPTS_AT_ONCE = 2
 _TOKEN_PREFIX = "blg_"  # noqa: S105 - marks our tokens for secret scanners; no secret
 
 
+_CLOSED = "Sign-up is closed here. Ask the admin for an account."
+_NOT_INVITED = (
+    "Sign-up is by invitation here, and this one does not count (any more). Ask the admin."
+)
+
+
 class SignUp(StrEnum):
     """Who may make an account."""
 
     OPEN = "open"
+    INVITE = "invite"
+    """Whoever has an invitation of the admin's."""
     CLOSED = "closed"
 
 
@@ -50,37 +62,66 @@ class ManageAccounts:
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_ATTEMPTS_AT_ONCE))
     """Attempts take turns, so that those sent at once are counted one after the other."""
 
-    async def sign_up(self, email: str, password: str, *, peer: str) -> User:
+    async def sign_up(
+        self, email: str, password: str, *, peer: str, invitation: str | None = None
+    ) -> User:
         """A new account with the sign-up credit; the first one is the admin.
 
         Args:
             peer: where the request comes from.
+            invitation: the secret of an invitation, which is used up.
 
         Raises:
-            Forbidden: sign-up is closed, and somebody has an account already.
+            Forbidden: sign-up is closed, and somebody has an account already; or the invitation
+                is missing, used or expired.
             Rejected: the address or the password does not do.
             Conflict: the address has an account.
             TooManyAttempts: that peer failed too often.
         """
-        if not await self.is_open():
-            raise Forbidden("Sign-up is closed here. Ask the admin for an account.")
+        await self._require_open(invitation)
         address = valid_address(email)
         check_password(password)
         async with self._attempt({_peer(peer): PER_PEER}):
             hashed = await self.hasher.hash(password)
             async with self.uow() as tx:
-                # Somebody may have been first since it was found open.
-                only_first = self.sign_up_mode is SignUp.CLOSED
-                return await tx.accounts.add(
-                    address, hashed, self.sign_up_credit, only_first=only_first
-                )
+                return await self._add(tx, address, hashed, peer=peer, invitation=invitation)
 
-    async def is_open(self) -> bool:
+    async def _require_open(self, invitation: str | None) -> None:
+        if await self.is_open(invitation):
+            return
+        if self.sign_up_mode is SignUp.CLOSED:
+            raise Forbidden(_CLOSED)
+        raise Forbidden(_NOT_INVITED)
+
+    async def is_open(self, invitation: str | None = None) -> bool:
         """True where somebody may sign up: always while nobody has an account."""
         if self.sign_up_mode is SignUp.OPEN:
             return True
-        async with self.uow() as tx:
-            return await tx.accounts.is_empty()
+        async with self.uow(at_once=True) as tx:
+            if await tx.accounts.is_empty():
+                return True
+            is_invited = self.sign_up_mode is SignUp.INVITE and invitation
+            return bool(is_invited) and await tx.credentials.is_invitation(digest(invitation or ""))
+
+    async def _add(
+        self,
+        tx: Stores,
+        address: str,
+        hashed: str | None,
+        *,
+        peer: str,
+        invitation: str | None = None,
+    ) -> User:
+        """An account, by the rules of sign-up as they are when it is made."""
+        # Somebody may have been first since sign-up was found open.
+        only_first = self.sign_up_mode is SignUp.CLOSED
+        user = await tx.accounts.add(address, hashed, self.sign_up_credit, only_first=only_first)
+        if invitation or (self.sign_up_mode is SignUp.INVITE and not user.is_admin):
+            used = await tx.credentials.use_invitation(digest(invitation or ""), user.id)
+            if not used and self.sign_up_mode is SignUp.INVITE and not user.is_admin:
+                raise Forbidden(_NOT_INVITED)
+        await tx.audit.add(Act.SIGNED_UP, user.id, user.id, peer=peer)
+        return user
 
     async def sign_in(self, email: str, password: str, *, peer: str) -> User:
         """The account behind an address and its password.
@@ -93,17 +134,48 @@ class ManageAccounts:
             TooManyAttempts: that address or that peer failed too often.
         """
         address = plain_address(email)
-        name = f"address {address[:_LONGEST_ADDRESS]}"
+        name = _name(address)
         async with self._attempt({name: PER_ADDRESS, _peer(peer): PER_PEER}):
-            async with self.uow() as tx:
+            async with self.uow(at_once=True) as tx:
                 found = await tx.accounts.by_email(address)
             user, hashed = found or (None, None)
             # An unknown address takes as long as a wrong password.
             right = await self.hasher.verify(hashed, password)
-            if user is None or not right:
+            if user is None or not right or user.is_disabled:
+                async with self.uow() as tx:
+                    await tx.audit.add(
+                        Act.SIGN_IN_FAILED, None, user.id if user else None, peer=peer
+                    )
                 raise NotSignedIn("Address or password is wrong.")
         self.attempts.forget(name)
+        await self._remember_sign_in(user, hashed, password, peer)
         return user
+
+    async def _remember_sign_in(
+        self, user: User, hashed: str | None, password: str, peer: str
+    ) -> None:
+        renewed = None
+        if hashed and self.hasher.is_outdated(hashed):
+            renewed = await self.hasher.hash(password)
+        async with self.uow() as tx:
+            if renewed:
+                await tx.accounts.set_password(user.id, renewed)
+            await tx.audit.add(Act.SIGNED_IN, user.id, user.id, peer=peer)
+
+    async def confirm(self, user: User, password: str, *, peer: str) -> None:
+        """Let somebody who is signed in prove again that it is them.
+
+        Raises:
+            Forbidden: the password is wrong, or the account has none.
+            TooManyAttempts: it was wrong too often.
+        """
+        limits = {_name(user.email): PER_ADDRESS, _peer(peer): PER_PEER}
+        async with self._attempt(limits):
+            async with self.uow(at_once=True) as tx:
+                found = await tx.accounts.by_email(user.email)
+            hashed = found[1] if found else None
+            if not await self.hasher.verify(hashed, password):
+                raise WrongPassword
 
     @asynccontextmanager
     async def _attempt(self, limits: dict[str, int]) -> AsyncIterator[None]:
@@ -113,7 +185,7 @@ class ManageAccounts:
                 self.attempts.check(name, limit, self.clock.now())
             try:
                 yield
-            except (NotSignedIn, Conflict):
+            except (NotSignedIn, WrongPassword, Conflict):
                 for name in limits:
                     self.attempts.add(name, self.clock.now())
                 raise
@@ -142,49 +214,60 @@ class ManageAccounts:
             raise NotFound("This address has no account.")
         return found[0]
 
-    async def open_session(self, user: User) -> str:
-        """A secret for a cookie that stands for that user."""
-        secret = secrets.token_urlsafe(32)
+    async def open_session(self, user: User, browser: str = "", *, instead_of: str = "") -> str:
+        """A secret for a cookie that stands for that user.
+
+        Args:
+            browser: as it calls itself.
+            instead_of: the secret of a session that ends with it.
+        """
+        secret = new_secret()
         async with self.uow() as tx:
-            await tx.accounts.add_session(user.id, _digest(secret), self.session_lifetime)
+            if instead_of:
+                await tx.credentials.end_session(digest(instead_of))
+            await tx.credentials.add_session(
+                user.id, digest(secret), self.session_lifetime, one_line(browser, 200)
+            )
         return secret
 
     async def close_session(self, secret: str) -> None:
         """Sign out."""
-        async with self.uow() as tx:
-            await tx.accounts.end_session(_digest(secret))
+        async with self.uow(at_once=True) as tx:
+            await tx.credentials.end_session(digest(secret))
 
     async def by_session(self, secret: str, about: Thing | None = None) -> Visitor | None:
         """Whose session this is, and what they are to a thing."""
         async with self.uow(at_once=True) as tx:
-            return await tx.accounts.by_session(_digest(secret), about)
+            return await tx.credentials.by_session(digest(secret), about)
 
     async def by_token(self, secret: str, about: Thing | None = None) -> Visitor | None:
         """Whose API token this is, and what they are to a thing."""
         async with self.uow(at_once=True) as tx:
-            return await tx.accounts.by_token(_digest(secret), about)
+            return await tx.credentials.by_token(digest(secret), about)
 
-    async def add_token(self, user: User, name: str) -> tuple[ApiToken, str]:
-        """A new token and its secret, which is shown this once."""
-        secret = _TOKEN_PREFIX + secrets.token_urlsafe(32)
-        label = " ".join(clean(name).split())[:100] or "token"
-        async with self.uow() as tx:
-            return await tx.accounts.add_token(user.id, label, _digest(secret)), secret
-
-    async def tokens(self, user: User, *, limit: int, after: UUID | None) -> Page[ApiToken]:
-        """That user's tokens, without their secrets."""
-        async with self.uow() as tx:
-            return await tx.accounts.tokens(user.id, limit=limit, after=after)
-
-    async def end_token(self, user: User, token_id: TokenId) -> None:
-        """Revoke a token.
+    async def add_token(
+        self,
+        user: User,
+        name: str,
+        scopes: frozenset[TokenScope] = EVERY_SCOPE,
+        expires_at: datetime | None = None,
+    ) -> tuple[ApiToken, str]:
+        """A new token and its secret, which is shown this once.
 
         Raises:
-            NotFound: that user has no such token.
+            Rejected: it would have expired already.
         """
+        if expires_at and expires_at <= self.clock.now():
+            raise Rejected("expires_at lies in the past.")
+        secret = _TOKEN_PREFIX + new_secret()
+        label = one_line(name, 100) or "token"
+        named = [scope.value for scope in TokenScope if scope in scopes]
         async with self.uow() as tx:
-            if not await tx.accounts.end_token(user.id, token_id):
-                raise NotFound("You have no such token.")
+            token = await tx.credentials.add_token(
+                user.id, label, digest(secret), named, expires_at
+            )
+            await tx.audit.add(Act.TOKEN_MADE, user.id, user.id, token_id=str(token.id))
+            return token, secret
 
     async def set_preferences(
         self, user: User, *, pdf_capture: str | None = None, language: str | None = None
@@ -200,12 +283,12 @@ class ManageAccounts:
             raise Rejected("language is de or en.")
         async with self.uow() as tx:
             await tx.accounts.set_preferences(user.id, pdf_capture=pdf_capture, language=language)
+            await tx.audit.add(Act.SETTINGS_CHANGED, user.id, user.id)
 
 
 def _peer(peer: str) -> str:
     return f"peer {peer}"
 
 
-def _digest(secret: str) -> bytes:
-    """Secrets of ours have 256 random bits: a plain hash is enough."""
-    return hashlib.sha256(secret.encode("utf-8", "replace")).digest()
+def _name(address: str) -> str:
+    return f"address {address[:_LONGEST_ADDRESS]}"

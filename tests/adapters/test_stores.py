@@ -17,7 +17,6 @@ import pytest_asyncio
 from adapters.postgres.connection import Row, open_pool
 from adapters.postgres.listener import PostgresListener
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
-from domain.access import Visitor
 from domain.account import User
 from domain.channels import ALL, SOURCE_CHANGED
 from domain.conversation import (
@@ -274,10 +273,12 @@ async def test_an_address_has_one_account(uow: PostgresUnitOfWork) -> None:
 async def test_an_expired_session_is_nobody_s(uow: PostgresUnitOfWork) -> None:
     user = await _user(uow)
     async with uow() as tx:
-        await tx.accounts.add_session(user.id, b"lives", timedelta(minutes=1))
-        await tx.accounts.add_session(user.id, b"over", timedelta(minutes=-1))
-        assert await tx.accounts.by_session(b"lives") == Visitor(user)
-        assert await tx.accounts.by_session(b"over") is None
+        await tx.credentials.add_session(user.id, b"lives", timedelta(minutes=1))
+        await tx.credentials.add_session(user.id, b"over", timedelta(minutes=-1))
+        found = await tx.credentials.by_session(b"lives")
+        assert found is not None
+        assert found.user == user
+        assert await tx.credentials.by_session(b"over") is None
 
 
 # --- notebooks

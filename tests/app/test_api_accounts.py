@@ -164,7 +164,8 @@ async def test_tokens_are_listed_without_secrets_and_revoked_at_once(beleg: Bele
     made = (await client.post("/tokens", json={"name": " new \n one"})).json()
     listed = (await client.get("/tokens")).json()["items"]
     assert [item["name"] for item in listed] == ["test", "new one"]
-    assert all(item.keys() == {"id", "name", "created_at"} for item in listed)
+    keys = {"id", "name", "scopes", "created_at", "expires_at", "last_used_at"}
+    assert all(item.keys() == keys for item in listed)
     other = await beleg.client(Authorization=f"Bearer {made['token']}")
     assert (await other.get("/me")).status_code == 200
     assert (await client.delete(f"/tokens/{made['id']}")).status_code == 204

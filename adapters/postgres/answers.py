@@ -16,6 +16,8 @@ from domain.conversation import (
     AnswerEvent,
     AnswerMode,
     AnswerStatus,
+    Check,
+    CheckKind,
     Citation,
     EventKind,
     Mention,
@@ -57,11 +59,16 @@ def _answer(
         created_at=row.created_at,
         citations=citations,
         retrieved=retrieved,
+        checks=tuple(_check(check) for check in _json(row.checks)),
     )
 
 
 def _event(row: Row) -> AnswerEvent:
     return AnswerEvent(row.id, EventKind(row.event), _json(row.data))
+
+
+def _check(check: dict[str, Any]) -> Check:
+    return Check(check["start"], check["end"], CheckKind(check["kind"]), check["detail"])
 
 
 def _citation(row: Row) -> Citation:
@@ -227,11 +234,13 @@ class PostgresAnswers(Store):
     async def finish(self, answer: Answer) -> None:
         await self._run(
             "update answers set status = :status, refused = :refused, text = :text,"
-            " error = cast(:error as jsonb), finished_at = now() where id = :id",
+            " error = cast(:error as jsonb), checks = cast(:checks as jsonb), finished_at = now()"
+            " where id = :id",
             status=answer.status.value,
             refused=answer.refused,
             text=answer.text,
             error=msgspec.json.encode(answer.error).decode() if answer.error else None,
+            checks=msgspec.json.encode(answer.checks).decode(),
             id=answer.id,
         )
         if answer.citations:

@@ -147,7 +147,7 @@ class CheckOut(msgspec.Struct):
 
 
 class AnswerOut(msgspec.Struct):
-    """An answer. `checks` is empty: sentences are not compared with their passages yet."""
+    """An answer; `checks` are there once it has ended."""
 
     id: UUID
     notebook_id: UUID
@@ -177,7 +177,7 @@ class AnswerOut(msgspec.Struct):
             text=answer.text,
             citations=[CitationOut.of(citation) for citation in answer.citations],
             retrieved=[HitOut.of(hit, cited=hit.rank in cited) for hit in answer.retrieved],
-            checks=[],
+            checks=[CheckOut(c.start, c.end, c.kind.value, c.detail) for c in answer.checks],
             usage=AnswerUsage(
                 usage.input_tokens, usage.output_tokens, usage.estimated, money(cost)
             ),

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from domain import extractive, prompt, refusals
 from domain.answer_writer import AnswerWriter
+from domain.checks import checks_of
 from domain.conversation import Answer, AnswerMode, AnswerStatus, Citation, EventKind, Message
 from domain.embedding_set import EmbeddingSet
 from domain.errors import AnswerTooLong, BelegError, ModelError, Problem, Unavailable
@@ -298,7 +299,9 @@ class AnswerQuestion:
             text=run.writer.text,
             error=problem,
             citations=run.writer.citations,
+            retrieved=tuple(run.hits),
         )
+        answer = replace(answer, checks=checks_of(answer))
         kind = EventKind.ERROR if problem else EventKind.DONE
         run.log.add_last(kind, asdict(problem) if problem else {})
         is_written = False

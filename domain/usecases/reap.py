@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from functools import partial
 
+from domain.checks import checks_of
 from domain.conversation import AnswerEvent, AnswerStatus, EventKind
 from domain.errors import Problem
 from domain.ids import AnswerId, SourceId
@@ -51,15 +52,14 @@ class Reap:
             last = AnswerEvent(len(events) + 1, EventKind.ERROR, asdict(_DIED))
             await tx.ledger.abandon(answer_id=answer.id)
             await tx.answers.append(answer.id, [last], timedelta())
-            await tx.answers.finish(
-                replace(
-                    answer,
-                    status=AnswerStatus.FAILED,
-                    error=_DIED,
-                    text=seen,
-                    citations=tuple(await tx.answers.recorded_citations(answer.id)),
-                )
+            ended = replace(
+                answer,
+                status=AnswerStatus.FAILED,
+                error=_DIED,
+                text=seen,
+                citations=tuple(await tx.answers.recorded_citations(answer.id)),
             )
+            await tx.answers.finish(replace(ended, checks=checks_of(ended)))
 
     async def _abandon_calls(self) -> None:
         async with self.uow() as tx:

@@ -10,8 +10,11 @@ _MONTHS = (
     "september sept sep", "october oktober oct okt", "november nov", "december dezember dec dez",
 )  # fmt: skip
 _MONTH_OF = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
-_NAMES = "|".join(sorted(_MONTH_OF, key=len, reverse=True))
-_MONTH = rf"(?P<month>\b(?i:{_NAMES})\b)\.?"
+_NAMES = "|".join(
+    sorted({f(name) for name in _MONTH_OF for f in (str.title, str.upper)}, key=len, reverse=True)
+)
+# No assertion before the names: the search then skips to their first letters.
+_MONTH = rf"(?P<month>{_NAMES})(?![^\W\d_])\.?"
 _DAY = r"(?<![\w.,/:])(?P<day>\d{1,2})(?!\d)"
 _YEAR = r"(?P<year>(?:1\d|20|21)\d\d)(?!\d)"
 _FORMS = (
@@ -21,16 +24,20 @@ _FORMS = (
     re.compile(rf"(?<![\w./-]){_YEAR}[-/](?P<month>\d{{2}})[-/](?P<day>\d{{2}})(?!\d)"),
     re.compile(rf"{_DAY}\.\s?(?P<month>\d{{1,2}})\.\s?(?:{_YEAR}|(?P<short>\d\d)(?![\d.]))"),
     re.compile(rf"{_DAY}/(?P<month>\d{{1,2}})/(?:{_YEAR}|(?P<short>\d\d)(?!\d))"),
-    re.compile(
-        rf"\b(?i:in|im|of|since|until|till|by|from|during|early|mid|late|last|next|seit|bis|ab|vom|"
-        rf"anfang|mitte|ende|and|und|to)\s{{1,3}}{_MONTH}"
-    ),
+    re.compile(_MONTH),
     re.compile(
         r"(?<![\w.,])(?P<decade>(?:1\d|20)\d0|\d0(?=er)|(?<=(?i:the|mid|rly|ate)[ -])\d?\d0)"
         r"(?:['’]?s|er)(?!\w)"
     ),
     re.compile(rf"(?<![\w.,'’€$£]){_YEAR}(?![\w%€$£]|[.,]\d)"),
 )  # fmt: skip
+_BEFORE_MONTH = re.compile(
+    r"(?<!\w)(?:in|im|of|since|until|till|by|from|during|early|mid|late|last|next|seit|bis|ab|vom|"
+    r"anfang|mitte|ende|and|und|to)\s{1,3}\Z",
+    re.IGNORECASE,
+)
+"""Without one of these "May" and "March" are other words."""
+_REACH = 12
 _LAST_MONTH, _LAST_DAY, _CENTURY, _CENTURY_TURN = 12, 31, 100, 50
 
 
@@ -125,8 +132,11 @@ def find(text: str) -> list[Date]:
 
 
 def _date(match: re.Match[str]) -> Date | None:
-    parts = match.groupdict()
-    start = match.start("month") if set(parts) == {"month"} else match.start()
+    parts, text, start = match.groupdict(), match.string, match.start()
+    if start and text[start].isalpha() and text[start - 1].isalnum():
+        return None
+    if set(parts) == {"month"} and not _BEFORE_MONTH.search(text, max(0, start - _REACH), start):
+        return None
     if parts.get("decade"):
         return Date(start, match.end(), decade=int(parts["decade"]))
     year = int(parts["year"]) if parts.get("year") else None
@@ -143,8 +153,6 @@ def _date(match: re.Match[str]) -> Date | None:
     if day and month > _LAST_MONTH and "/" in match[0]:
         month, day = day, month
     if month > _LAST_MONTH or (day is not None and not 0 < day <= _LAST_DAY) or not month:
-        return None
-    if name in _MONTH_OF and not parts["month"][0].isupper():
         return None
     return Date(start, match.end(), year, month, day)
 

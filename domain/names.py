@@ -95,7 +95,7 @@ def is_name(claim: Wording, word: Word, *, german: bool) -> bool:
 
 
 def _is_capital(spelled: str) -> bool:
-    return spelled[0].isupper() or any(letter.isupper() for letter in spelled[1:])
+    return spelled != spelled.lower()
 
 
 def _stands(word: Word, known: Collection[str]) -> bool:

@@ -9,6 +9,7 @@ from domain.chunking import UNSPACED
 from domain.errors import Problem, Rejected
 from domain.ids import SourceId, UserId, VersionId
 from domain.passage import Passage
+from domain.web_address import name_in
 
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 _UNSPACED_PER_WORD = 2
@@ -28,8 +29,6 @@ class SourceKind(StrEnum):
     XLSX = "xlsx"
     CSV = "csv"
     EPUB = "epub"
-    GENERATED = "generated"
-    """A document that was made from other sources here; nobody uploads one."""
     IMAGE = "image"
     GENERATED = "generated"
     """A document that was made from other sources here; nobody uploads one."""
@@ -152,11 +151,21 @@ class Source:
     chunk_count: int
     skipped: tuple[SkippedPage, ...]
     created_at: datetime
+    url: str | None = None
+    """The address of a web page, which it is known by; None for what was uploaded."""
 
     @property
     def blob_key(self) -> str:
         """Where its bytes are kept."""
         return blob_key(self.owner_id, self.sha256)
+
+    @property
+    def file_name(self) -> str:
+        """What it is called when it is downloaded: no address."""
+        if self.url is None:
+            return self.name
+        name = name_in(self.url)
+        return f"{name}.html" if self.kind is SourceKind.URL and "." not in name else name
 
     @property
     def pad_key(self) -> str:

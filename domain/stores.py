@@ -19,13 +19,14 @@ from domain.audit import Act, AuditEntry
 from domain.conversation import Answer, AnswerEvent, AnswerStatus, Citation, Message
 from domain.embedding_set import EmbeddingSet
 from domain.errors import Problem
+from domain.fetch import Fetch
 from domain.ids import (
     AnswerId,
     ChunkId,
-    NotebookId,
     InvitationId,
-    SourceId,
+    NotebookId,
     SessionId,
+    SourceId,
     TokenId,
     UserId,
     VersionId,
@@ -326,6 +327,14 @@ class Sources(Protocol):
         """End as failed, unless the attempt was superseded."""
         ...
 
+    async def seal_password(self, source_id: SourceId, sealed: bytes) -> None:
+        """Keep a sealed password until the source is ready, has failed or is gone."""
+        ...
+
+    async def sealed_password(self, source_id: SourceId) -> bytes | None:
+        """What `seal_password` kept."""
+        ...
+
     async def requeue(self, source_id: SourceId) -> int | None:
         """Queue a failed source again.
 
@@ -396,6 +405,34 @@ class Transcripts(Protocol):
     async def forget(self, source_id: SourceId) -> None: ...
 
 
+class Fetches(Protocol):
+    """What web addresses gave, until their source is ready with it or gone."""
+
+    async def of(self, source_id: SourceId) -> Fetch | None: ...
+
+    async def keep(self, source_id: SourceId, fetch: Fetch) -> None:
+        """Keep what the source's next version is made of, in place of an earlier one."""
+        ...
+
+    async def adopt(self, source_id: SourceId) -> None:
+        """Make it the source's own."""
+        ...
+
+    async def forget(self, source_id: SourceId) -> None: ...
+
+    async def again(self, source_id: SourceId) -> int | None:
+        """Queue a web page that is ready or failed, to be fetched anew.
+
+        Returns:
+            The attempt it stands at; None where it is no page, or is being read.
+        """
+        ...
+
+    async def settle(self, source_id: SourceId) -> None:
+        """End as ready with the version it has."""
+        ...
+
+
 class Index(Protocol):
     """Chunks, vectors and postings, and the search over them."""
 
@@ -444,14 +481,6 @@ class Index(Protocol):
         scope: Scope,
         set_id: int,
         vector: Vectors,
-    async def seal_password(self, source_id: SourceId, sealed: bytes) -> None:
-        """Keep a sealed password until the source is ready, has failed or is gone."""
-        ...
-
-    async def sealed_password(self, source_id: SourceId) -> bytes | None:
-        """What `seal_password` kept."""
-        ...
-
         query: Query,
         settings: RetrievalSettings,
     ) -> list[Hit]:
@@ -644,6 +673,15 @@ class Stores(Protocol):
     def accounts(self) -> Accounts: ...
 
     @property
+    def credentials(self) -> Credentials: ...
+
+    @property
+    def shares(self) -> Shares: ...
+
+    @property
+    def audit(self) -> Audit: ...
+
+    @property
     def notebooks(self) -> Notebooks: ...
 
     @property
@@ -651,6 +689,9 @@ class Stores(Protocol):
 
     @property
     def transcripts(self) -> Transcripts: ...
+
+    @property
+    def fetches(self) -> Fetches: ...
 
     @property
     def index(self) -> Index: ...
@@ -672,15 +713,6 @@ class UnitOfWork(Protocol):
     """Begins transactions."""
 
     def __call__(self, *, at_once: bool = False) -> AbstractAsyncContextManager[Stores]:
-    @property
-    def credentials(self) -> Credentials: ...
-
-    @property
-    def shares(self) -> Shares: ...
-
-    @property
-    def audit(self) -> Audit: ...
-
         """A transaction: commits at the end of the block, rolls back where it raises.
 
         Args:

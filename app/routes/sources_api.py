@@ -30,7 +30,7 @@ from app.services import Services
 from app.structs.lists import ListBody
 from app.structs.sources import BoxOut, PassageOut, RetryIn, SourceIn, SourceOut
 from domain.account import User
-from domain.errors import NotFound, Rejected, TooLarge, UnsupportedType
+from domain.errors import NotFound, Rejected, TooLarge
 from domain.ids import ChunkId, NotebookId, SourceId
 from domain.source import Source, SourceKind, capture_mode
 from domain.stores import Page
@@ -51,7 +51,7 @@ async def add(
     user: Caller,
     idempotency_key: Key = None,
 ) -> Response[SourceOut]:
-    """Add a source: multipart `file`, or JSON `{title, text}` or `{source_id}`.
+    """Add a source: multipart `file`, or JSON `{url}`, `{title, text}` or `{source_id}`.
 
     202 where it will be read, 200 where the library has it already.
     """
@@ -106,11 +106,15 @@ async def _add_json(
     notebook_id: NotebookId, body: SourceIn, services: Services, user: User, key: str | None
 ) -> tuple[Source, bool]:
     if sum(part is not None for part in (body.url, body.source_id, body.text)) != 1:
-        raise Rejected("Send one of: title and text, source_id, or a multipart file.")
+        raise Rejected("Send one of: url, title and text, source_id, or a multipart file.")
     if body.url is not None:
-        raise UnsupportedType(
-            "Web pages cannot be read yet. Paste the page's text, or print the page to a PDF file"
-            " and add that."
+        return await services.add_source.page(
+            user,
+            notebook_id,
+            body.url,
+            title=body.title,
+            capture_mode=capture_mode(user.pdf_capture),
+            idempotency_key=key,
         )
     if body.source_id is not None:
         source_id = SourceId(path_id(body.source_id))
@@ -178,10 +182,6 @@ async def remove(source_id: PathText, services: Wired, user: Caller) -> None:
 
 @post("/sources/{source_id:str}/retry", status_code=202)
 async def retry(
-    source_id: PathText, services: Wired, user: Caller, idempotency_key: Key = None
-) -> SourceOut:
-    """Read a failed source again."""
-    where = SourceId(path_id(source_id))
     source_id: PathText,
     request: Request[Any, Any, Any],
     services: Wired,
@@ -200,18 +200,25 @@ async def retry(
 
 @post("/sources/{source_id:str}/refresh", status_code=202)
 async def refresh(
-    return SourceOut.of(await services.sources.retry(user, where, idempotency_key=idempotency_key))
+    source_id: PathText, services: Wired, user: Caller, idempotency_key: Key = None
+) -> SourceOut:
+    """Fetch a web page again. Its text serves until the new one is ready, and if it fails."""
+    where = SourceId(path_id(source_id))
+    return SourceOut.of(
+        await services.sources.refresh(user, where, idempotency_key=idempotency_key)
+    )
 
 
 @get("/sources/{source_id:str}/original")
 async def original(source_id: PathText, services: Wired, user: Caller) -> Response[bytes]:
-    """The file as it was uploaded, always as an attachment."""
+    """The file as it was uploaded or fetched, always as an attachment."""
     source, content = await services.sources.original(user, SourceId(path_id(source_id)))
+    name = quote(source.file_name, safe="")
     return Response(
         content,
         media_type=source.media_type,
         headers={
-            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(source.name, safe='')}",
+            "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
             "X-Content-Type-Options": "nosniff",
             "Content-Security-Policy": "sandbox",
         },
@@ -275,7 +282,7 @@ def _page(number: int) -> int:
 router = Router(
     "/",
     route_handlers=[
-        *(add, list_in_notebook, unlink, library, read, remove, retry),
+        *(add, list_in_notebook, unlink, library, read, remove, retry, refresh),
         *(original, passages, page_image, highlights),
     ],
     tags=["sources"],

@@ -54,7 +54,7 @@ class NotebookOut(msgspec.Struct):
 
 
 class SourceIn(msgspec.Struct, forbid_unknown_fields=True):
-    """One of: a text with its title, or an entry of the library."""
+    """One of: a web page, a text with its title, or an entry of the library."""
 
     title: str = ""
     text: str | None = None
@@ -62,16 +62,16 @@ class SourceIn(msgspec.Struct, forbid_unknown_fields=True):
     url: str | None = None
 
 
-class ProgressOut(msgspec.Struct):
-    """`done` of `total` pages (stage reading, transcribing) or chunks (embedding)."""
-
-    stage: str
 class RetryIn(msgspec.Struct, forbid_unknown_fields=True):
     """How to read a source again."""
 
     password: str = ""
 
 
+class ProgressOut(msgspec.Struct):
+    """`done` of `total` pages (stage reading, transcribing) or chunks (embedding)."""
+
+    stage: str
     done: int
     total: int
 
@@ -102,6 +102,7 @@ class SourceOut(msgspec.Struct):
     summary: str | None
     bytes: int
     media_type: str
+    url: str | None
     created_at: datetime
 
     @classmethod
@@ -127,20 +128,25 @@ class SourceOut(msgspec.Struct):
             summary=None,
             bytes=source.bytes,
             media_type=source.media_type,
+            url=source.url,
             created_at=source.created_at,
         )
 
 
 class PassageOut(msgspec.Struct):
-    """A page's text; `page` is null where the kind has no pages."""
+    """A page's text; `page` is null where the kind has no pages.
+
+    `label` is what the page is called: a sheet, a slide, a chapter.
+    """
 
     page: int | None
     text: str
+    label: str
 
     @classmethod
     def of(cls, passage: Passage) -> "PassageOut":
         """From the domain."""
-        return cls(passage.page, passage.text)
+        return cls(passage.page, passage.text, passage.label)
 
 
 class BoxOut(msgspec.Struct):

@@ -87,6 +87,7 @@ reader  write DELETE /api/v1/notebooks/{notebook_id}/messages
 owner   read  GET    /api/v1/answers/{answer_id}
 owner   read  GET    /api/v1/answers/{answer_id}/events
 owner   ask   POST   /api/v1/answers/{answer_id}/stop
+owner   ask   POST   /api/v1/answers/{answer_id}/feedback
 
 admin   admin GET    /api/v1/admin/users
 admin   admin PATCH  /api/v1/admin/users/{user_id}
@@ -120,6 +121,7 @@ reader  -     GET    /notebooks/{notebook_id}/turns
 reader  -     POST   /notebooks/{notebook_id}/clear
 owner   -     GET    /answers/{answer_id}/citations/{marker}
 owner   -     POST   /answers/{answer_id}/stop
+owner   -     POST   /answers/{answer_id}/feedback
 owner   -     GET    /answers/{answer_id}/stream
 """
 

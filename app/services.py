@@ -44,6 +44,7 @@ from domain.usecases.manage_credentials import ManageCredentials
 from domain.usecases.manage_notebooks import ManageNotebooks
 from domain.usecases.manage_sources import ManageSources
 from domain.usecases.read_audit import ReadAudit
+from domain.usecases.rate_answer import RateAnswer
 from domain.usecases.read_citation import ReadCitation
 from domain.usecases.read_usage import ReadUsage
 from domain.usecases.reap import Reap
@@ -70,6 +71,7 @@ class Services:
     ask: AskQuestion
     answer_question: AnswerQuestion
     answers: FollowAnswer
+    rate_answer: RateAnswer
     read_citation: ReadCitation
     live: LiveAnswers
     listener: Listener
@@ -185,6 +187,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
             uow, clock, metered, ports.embedding_set, chat, prices, answering, reranker
         ),
         answers=FollowAnswer(uow, live, ports.listener),
+        rate_answer=RateAnswer(uow),
         read_citation=ReadCitation(uow),
         live=live,
         listener=ports.listener,

@@ -113,6 +113,21 @@ class Check:
     detail: str
 
 
+class Rating(StrEnum):
+    """Whether an answer helped."""
+
+    UP = "up"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What the person who asked thinks of an answer; empty where they took it back."""
+
+    rating: Rating | None
+    comment: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A question and what came of it."""
@@ -133,6 +148,7 @@ class Answer:
     retrieved: tuple[Hit, ...] = ()
     checks: tuple[Check, ...] = ()
     """What it says that its cited passages do not; known once it is finished."""
+    feedback: Feedback | None = None
 
 
 class EventKind(StrEnum):

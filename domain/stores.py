@@ -16,7 +16,7 @@ from uuid import UUID
 from domain.access import Role, Thing, Visitor
 from domain.account import ApiToken, Invitation, Session, User
 from domain.audit import Act, AuditEntry
-from domain.conversation import Answer, AnswerEvent, AnswerStatus, Citation, Message
+from domain.conversation import Answer, AnswerEvent, AnswerStatus, Citation, Feedback, Message
 from domain.embedding_set import EmbeddingSet
 from domain.errors import Problem
 from domain.fetch import Fetch
@@ -544,6 +544,10 @@ class Answers(Protocol):
 
     async def finish(self, answer: Answer) -> None:
         """Write text, status and citations."""
+        ...
+
+    async def rate(self, answer_id: AnswerId, user_id: UserId, feedback: Feedback) -> None:
+        """Keep what somebody thinks of an answer, in place of what they said before."""
         ...
 
     async def events(self, answer_id: AnswerId, after: int) -> list[AnswerEvent]:

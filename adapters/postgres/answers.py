@@ -20,8 +20,10 @@ from domain.conversation import (
     CheckKind,
     Citation,
     EventKind,
+    Feedback,
     Mention,
     Message,
+    Rating,
     Role,
 )
 from domain.errors import Problem
@@ -41,7 +43,10 @@ def _json(value: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def _answer(
-    row: Row, citations: tuple[Citation, ...] = (), retrieved: tuple[Hit, ...] = ()
+    row: Row,
+    citations: tuple[Citation, ...] = (),
+    retrieved: tuple[Hit, ...] = (),
+    feedback: Feedback | None = None,
 ) -> Answer:
     problem = _json(row.error)
     return Answer(
@@ -60,11 +65,16 @@ def _answer(
         citations=citations,
         retrieved=retrieved,
         checks=tuple(_check(check) for check in _json(row.checks)),
+        feedback=feedback,
     )
 
 
 def _event(row: Row) -> AnswerEvent:
     return AnswerEvent(row.id, EventKind(row.event), _json(row.data))
+
+
+def _feedback(row: Row) -> Feedback:
+    return Feedback(Rating(row.rating) if row.rating else None, row.comment)
 
 
 def _check(check: dict[str, Any]) -> Check:
@@ -290,6 +300,17 @@ class PostgresAnswers(Store):
             id=source_id,
         )
 
+    async def rate(self, answer_id: AnswerId, user_id: UserId, feedback: Feedback) -> None:
+        await self._run(
+            "insert into answer_feedback (answer_id, user_id, rating, comment)"
+            " values (:id, :user_id, :rating, :comment) on conflict (answer_id, user_id) do update"
+            " set rating = excluded.rating, comment = excluded.comment, updated_at = now()",
+            id=answer_id,
+            user_id=user_id,
+            rating=feedback.rating.value if feedback.rating else None,
+            comment=feedback.comment,
+        )
+
     async def events(self, answer_id: AnswerId, after: int) -> list[AnswerEvent]:
         rows = await self._all(f"{_EVENTS} order by id", id=answer_id, after=after)
         return [_event(row) for row in rows]
@@ -320,7 +341,7 @@ class PostgresAnswers(Store):
         return [msgspec.convert(_event(row).data, Citation, strict=False) for row in rows]
 
     async def _whole(self, rows: Sequence[Row]) -> list[Answer]:
-        """Answers with their citations and what was retrieved, in two more statements."""
+        """Answers with their citations, what was retrieved and feedback, in three statements."""
         ids = [row.id for row in rows]
         citations = await self._all(
             "select c.*, p.chunk_id, p.source_id, p.version_id, p.source_title, p.passage, p.page,"
@@ -336,11 +357,17 @@ class PostgresAnswers(Store):
             " order by rank",
             ids=ids,
         )
+        said = await self._all(
+            "select f.* from answer_feedback f join answers a on a.id = f.answer_id"
+            " and a.user_id = f.user_id where f.answer_id = any(cast(:ids as uuid[]))",
+            ids=ids,
+        )
         return [
             _answer(
                 row,
                 tuple(_citation(c) for c in citations if c.answer_id == row.id),
                 tuple(hit_of(h, h.rank) for h in hits if h.answer_id == row.id),
+                next((_feedback(f) for f in said if f.answer_id == row.id), None),
             )
             for row in rows
         ]

@@ -27,7 +27,7 @@ from app.requests import (
     source_ids,
 )
 from app.runs import Runs
-from app.structs.answers import AnswerOut, CitationOut, QuestionIn, QuestionOut
+from app.structs.answers import AnswerOut, CitationOut, FeedbackIn, QuestionIn, QuestionOut
 from app.structs.lists import ListBody
 from domain.conversation import Answer, AnswerEvent, Citation, EventKind
 from domain.errors import Problem
@@ -119,6 +119,16 @@ async def stop(answer_id: PathText, services: Wired, user: Caller) -> AnswerOut:
     return await _answer_out(services, user, AnswerId(path_id(answer_id)))
 
 
+@post("/answers/{answer_id:str}/feedback", status_code=200)
+async def rate(
+    answer_id: PathText, data: JSONBody[FeedbackIn], services: Wired, user: Caller
+) -> AnswerOut:
+    """Say whether an answer helped, in place of what was said before."""
+    where = AnswerId(path_id(answer_id))
+    await services.rate_answer(user, where, data.feedback)
+    return await _answer_out(services, user, where)
+
+
 @get("/notebooks/{notebook_id:str}/messages")
 async def history(
     notebook_id: PathText, services: Wired, user: Caller, limit: Limit = 100, cursor: Cursor = None
@@ -172,7 +182,7 @@ async def _data(services: Wired, user: Caller, answer_id: AnswerId, event: Answe
 
 router = Router(
     "/",
-    route_handlers=[ask, read, events, stop, history, clear],
+    route_handlers=[ask, read, events, stop, rate, history, clear],
     tags=["questions"],
     request_max_body_size=MAX_JSON_BYTES,
 )

@@ -8,7 +8,7 @@ import msgspec
 
 from app.errors import ProblemBody, stored_problem
 from app.structs.accounts import money
-from domain.conversation import Answer, Citation, Mention
+from domain.conversation import Answer, Citation, Feedback, Mention, Rating
 from domain.retrieval import Hit
 from domain.usage import TokenUsage
 
@@ -146,6 +146,18 @@ class CheckOut(msgspec.Struct):
     detail: str
 
 
+class FeedbackIn(msgspec.Struct, forbid_unknown_fields=True):
+    """What somebody thinks of an answer; null takes it back."""
+
+    rating: Rating | None
+    comment: str = ""
+
+    @property
+    def feedback(self) -> Feedback:
+        """For the domain."""
+        return Feedback(self.rating, self.comment)
+
+
 class AnswerOut(msgspec.Struct):
     """An answer; `checks` are there once it has ended."""
 
@@ -159,6 +171,7 @@ class AnswerOut(msgspec.Struct):
     citations: list[CitationOut]
     retrieved: list[HitOut]
     checks: list[CheckOut]
+    feedback: FeedbackIn | None
     usage: AnswerUsage
     error: ProblemBody | None
     created_at: datetime
@@ -178,6 +191,9 @@ class AnswerOut(msgspec.Struct):
             citations=[CitationOut.of(citation) for citation in answer.citations],
             retrieved=[HitOut.of(hit, cited=hit.rank in cited) for hit in answer.retrieved],
             checks=[CheckOut(c.start, c.end, c.kind.value, c.detail) for c in answer.checks],
+            feedback=FeedbackIn(answer.feedback.rating, answer.feedback.comment)
+            if answer.feedback
+            else None,
             usage=AnswerUsage(
                 usage.input_tokens, usage.output_tokens, usage.estimated, money(cost)
             ),

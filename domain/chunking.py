@@ -26,8 +26,10 @@ MARKS = (
 _LONGEST_WORD = 48
 """Letters; a longer run (base64, a URL without dots) counts as several tokens."""
 
+_LETTER = rf"[^\W{UNSPACED}]"
 _TOKEN = re.compile(
-    rf"[^\W{UNSPACED}](?:[^\W{UNSPACED}]|[{MARKS}]){{0,{_LONGEST_WORD - 1}}}|\S[{MARKS}]*"
+    rf"{_LETTER}{{1,{_LONGEST_WORD}}}(?![\w{MARKS}])"  # most words; the rest is for all others
+    rf"|{_LETTER}(?:{_LETTER}|[{MARKS}]){{0,{_LONGEST_WORD - 1}}}|\S[{MARKS}]*"
 )
 
 

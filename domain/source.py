@@ -11,7 +11,7 @@ from domain.ids import SourceId, UserId, VersionId
 from domain.passage import Passage
 from domain.web_address import name_in
 
-_UNSPACED = re.compile(f"[{UNSPACED}]+")
+_UNSPACED = re.compile(f"[{UNSPACED}][{UNSPACED}]*")  # so the engine skips to the first
 _UNSPACED_PER_WORD = 2
 
 

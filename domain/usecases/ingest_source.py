@@ -108,8 +108,9 @@ class IngestSource:
             paid = await tx.index.paid(source.id, self.embedding_set.id)
         reading = await self._read(source, quietly=bool(paid))
         chunks, language = await asyncio.to_thread(self._cut, reading)
+        indexing = asyncio.create_task(asyncio.to_thread(postings_of, chunks))
         vectors = await self._embed(source, chunks, paid)
-        postings = await asyncio.to_thread(postings_of, chunks)
+        postings = await indexing
         version_id = VersionId(new_id())
         async with self.uow() as tx:
             await tx.sources.hold_blob(source.owner_id, source.sha256)

@@ -8,6 +8,7 @@ from uuid import UUID
 from markupsafe import Markup
 
 from app.texts import Words
+from domain.access import Role
 from domain.account import User
 from domain.conversation import Answer, Citation
 from domain.notebook import Notebook
@@ -142,6 +143,7 @@ class SourceRow:
     frame: Frame
     notebook_id: UUID
     source: Source
+    role: Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,7 @@ class SourceList:
     notebook_id: UUID
     sources: Sequence[Source]
     problems: Sequence[str]
+    role: Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +163,7 @@ class NotebookPage:
     """A notebook: its sources, its chat, and the viewer.
 
     Args:
+        role: what the reader may do here.
         state: fingerprint of the sources as shown.
         key: makes the next question once, however often it is sent.
     """
@@ -168,6 +172,7 @@ class NotebookPage:
     frame: Frame
     notebook: Notebook
     notebook_id: UUID
+    role: Role
     sources: Sequence[Source]
     state: str
     turns: Sequence[Turn]
@@ -199,6 +204,7 @@ class Viewer:
     source: Source
     page: int | None
     pages: int | None
+    label: str
     text: Quoted | None
     boxes: Sequence[Box] | None
     has_quote: bool

@@ -18,7 +18,7 @@ from app.security import csrf_token, session_cookie, session_of
 from app.services import Services
 from app.texts import Words, preferred, words
 from domain.account import User
-from domain.source import SkippedPage
+from domain.source import SkippedPage, Source, SourceKind
 from domain.usecases.manage_accounts import LOCAL_EMAIL
 
 AnyRequest = Request[Any, Any, Any]
@@ -41,6 +41,14 @@ VISITOR = "beleg_visitor"
 """Key in a request's state: who is asking."""
 NEW_SESSION = "beleg_new_session"
 """Key in a request's state: the secret of a session that its answer's cookie must carry."""
+
+_PAGES = ("one_page", "page_count", "page_of")
+_PARTS = {
+    SourceKind.PPTX: ("one_slide", "slide_count", "slide_of"),
+    SourceKind.XLSX: ("one_sheet", "sheet_count", "sheet_of"),
+    SourceKind.EPUB: ("one_chapter", "chapter_count", "chapter_of"),
+}
+"""What the pages of a kind are called, where they are no pages."""
 
 STATIC_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
@@ -83,6 +91,18 @@ def skipped_lines(skipped: tuple[SkippedPage, ...], t: Words) -> list[str]:
     return lines
 
 
+def page_count(source: Source, t: Words) -> str:
+    """How many pages a source has, called what they are: slides, sheets, chapters."""
+    one, many, _ = _PARTS.get(source.kind, _PAGES)
+    return t(one) if source.pages == 1 else t(many, n=t.number(source.pages or 0))
+
+
+def page_of(source: Source, page: int, t: Words) -> str:
+    """Where a page stands among a source's pages."""
+    *_, which = _PARTS.get(source.kind, _PAGES)
+    return t(which, n=page, total=source.pages) if source.pages else t("page_n", n=page)
+
+
 def _runs(numbers: list[int]) -> str:
     """1, 2, 3, 5 as "1–3, 5"."""
     parts: list[list[int]] = []
@@ -106,6 +126,8 @@ environment.globals |= {
     "static_url": static_url,
     "htmx_scripts": htmx_scripts,
     "skipped_lines": skipped_lines,
+    "page_count": page_count,
+    "page_of": page_of,
     "quotes_of": quotes_of,
 }
 

@@ -73,6 +73,7 @@ def viewer(
         source=source,
         page=asked.page,
         pages=source.pages,
+        label="" if passage is None else passage.label,
         text=None if passage is None else _quoted(_shown(passage, source.kind), asked),
         boxes=boxes,
         has_quote=asked.has_quote,

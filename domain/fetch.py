@@ -2,8 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import PurePosixPath
-from urllib.parse import unquote, urlsplit
 
 from domain.source import SourceKind
 
@@ -51,9 +49,3 @@ def charset_of(media_type: str) -> str:
     """The encoding that a Content-Type header names, "" where it does not."""
     found = _CHARSET.search(media_type)
     return found[1] if found else ""
-
-
-def name_in(url: str) -> str:
-    """What a file behind that address is called: its last part, or its host."""
-    parts = urlsplit(url)
-    return PurePosixPath(unquote(parts.path)).name or parts.netloc

@@ -4,16 +4,13 @@ import hashlib
 import io
 from dataclasses import dataclass, replace
 
-from domain.capture import Attempt
-from domain.errors import BelegError, Unreachable
-from domain.fetch import Fetch, kind_of_page, name_in
+from domain.capture import Attempt, Unchanged
+from domain.errors import Unreachable
+from domain.fetch import Fetch, kind_of_page
 from domain.ports import BlobStore, Reader, WebFetcher
 from domain.source import Source, blob_key
 from domain.stores import Stores, UnitOfWork
-
-
-class Unchanged(BelegError):
-    """The page is what it was: the text that is there stays, and nothing is paid for."""
+from domain.web_address import name_in
 
 
 @dataclass(frozen=True, slots=True)

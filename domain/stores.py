@@ -214,6 +214,10 @@ class Shares(Protocol):
         """
         ...
 
+    async def is_open_to(self, notebook_id: NotebookId, user_id: UserId) -> bool:
+        """True where that user may see it, and their account is not shut."""
+        ...
+
 
 class Audit(Protocol):
     """Acts that matter to security. What is written stays."""

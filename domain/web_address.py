@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, quote, urljoin, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urljoin, urlsplit
 
 import idna
 
@@ -135,6 +135,18 @@ def redirected(source: WebAddress, location: str, trusted: Collection[str] = ())
         return web_address(target, trusted)
     except AddressRefused as error:
         raise AddressRefused(f"{source} redirects elsewhere. {error.message}") from None
+
+
+def is_address(text: str) -> bool:
+    """True where `text` is meant as a web address: one word that begins as one."""
+    word = text.strip()
+    return word.lower().startswith(("http://", "https://")) and not _UNSAFE.search(word)
+
+
+def name_in(url: str) -> str:
+    """What a file behind that address is called: the last part of its path, or its host."""
+    parts = urlsplit(url)
+    return unquote(parts.path).rstrip("/").rpartition("/")[2] or parts.netloc
 
 
 def is_public(address: str) -> bool:

@@ -14,7 +14,7 @@ from domain.stores import Page
 _NOTEBOOK = """
 select n.id, n.owner_id, o.email as owner, a.role, n.title, n.language, n.created_at,
     count(s.id) as source_count,
-    count(s.id) filter (where s.status = 'ready') as ready_count,
+    count(s.id) filter (where s.version_id is not null) as ready_count,
     count(s.id) filter (where s.status = 'failed') as failed_count,
     coalesce(sum(v.chunk_count), 0) as chunk_count
 from notebook_access a
@@ -139,7 +139,7 @@ class PostgresNotebooks(Store):
     ) -> bool:
         row = await self._one(
             "select 1 from notebook_sources l join sources s on s.id = l.source_id"
-            " where l.notebook_id = :id and s.status = 'ready'"
+            " where l.notebook_id = :id and s.version_id is not null"
             " and (cast(:source_ids as uuid[]) is null or s.id = any(cast(:source_ids as uuid[])))"
             " and (cast(:about as uuid) is null or s.id = :about) limit 1",
             id=notebook_id,
@@ -152,7 +152,7 @@ class PostgresNotebooks(Store):
         rows = await self._all(
             "select s.kind, s.title, v.language from notebook_sources l"
             " join sources s on s.id = l.source_id join source_versions v on v.id = s.version_id"
-            " where l.notebook_id = :id and s.status = 'ready' order by l.added_at, s.id",
+            " where l.notebook_id = :id and s.version_id is not null order by l.added_at, s.id",
             id=notebook_id,
         )
         return [Document(row.kind, row.title, row.language) for row in rows]

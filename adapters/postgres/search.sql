@@ -20,7 +20,7 @@ with scope as materialized (
     from notebook_sources l
     join sources s on s.id = l.source_id
     where l.notebook_id = :notebook_id
-        and s.status = 'ready'
+        and s.version_id is not null
         and (cast(:source_ids as uuid[]) is null or s.id = any (cast(:source_ids as uuid[])))
         and (cast(:about as uuid) is null or s.id = :about)
 ),

@@ -11,13 +11,14 @@ from adapters.postgres.answers import PostgresAnswers
 from adapters.postgres.audit import PostgresAudit
 from adapters.postgres.connection import translated_errors
 from adapters.postgres.credentials import PostgresCredentials
+from adapters.postgres.fetches import PostgresFetches
 from adapters.postgres.idempotency import PostgresIdempotency
 from adapters.postgres.index import PostgresIndex
 from adapters.postgres.jobs import PostgresJobs
 from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.notebooks import PostgresNotebooks
-from adapters.postgres.sources import PostgresSources
 from adapters.postgres.shares import PostgresShares
+from adapters.postgres.sources import PostgresSources
 from adapters.postgres.transcripts import PostgresTranscripts
 from domain.errors import Unavailable
 
@@ -30,12 +31,13 @@ class PostgresStores:
 
     def __init__(self, connection: asyncpg.Connection) -> None:
         self.accounts = PostgresAccounts(connection)
-        self.notebooks = PostgresNotebooks(connection)
         self.credentials = PostgresCredentials(connection)
         self.shares = PostgresShares(connection)
         self.audit = PostgresAudit(connection)
+        self.notebooks = PostgresNotebooks(connection)
         self.sources = PostgresSources(connection)
         self.transcripts = PostgresTranscripts(connection)
+        self.fetches = PostgresFetches(connection)
         self.index = PostgresIndex(connection)
         self.answers = PostgresAnswers(connection)
         self.ledger = PostgresLedger(connection)

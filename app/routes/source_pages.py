@@ -26,12 +26,16 @@ from app.requests import MOST_CODE_POINTS, MOST_PAGES, Caller, Offset, PathText,
 from app.services import Services
 from app.source_view import Asked, viewer
 from app.texts import Words
+from app.while_open import while_open
+from domain.access import Role
 from domain.account import User
 from domain.channels import SOURCE_CHANGED
 from domain.errors import BelegError, Rejected
 from domain.ids import AnswerId, NotebookId, SourceId
+from domain.notebook import Notebook
 from domain.ports import Box
 from domain.source import Source, SourceKind
+from domain.web_address import is_address
 
 AnyRequest = Request[Any, Any, Any]
 LastEventId = Annotated[str | None, HeaderParameter(name="Last-Event-ID")]
@@ -64,7 +68,7 @@ def _shown(source: Source) -> tuple[object, ...]:
 async def add(
     notebook_id: PathText, request: AnyRequest, services: Wired, user: Caller
 ) -> Response[Any]:
-    """Add files, or a pasted text; what cannot be added is told beside what was."""
+    """Add files, a pasted text or address; what cannot be added is told beside what was."""
     where = NotebookId(path_id(notebook_id))
     form = await request.form()
     problems: list[str] = []
@@ -80,7 +84,12 @@ async def add(
             finally:
                 await content.close()
     text = str(form.get("text", ""))
-    if text.strip():
+    if is_address(text):
+        try:
+            await services.add_source.page(user, where, text, title=str(form.get("title", "")))
+        except Rejected as error:
+            problems.append(_named(text.strip(), error, t))
+    elif text.strip():
         title = str(form.get("title", "")).strip()
         content = io.BytesIO(text.encode("utf-8", "surrogatepass"))
         name = f"{title or ' '.join(text.split())[:60]}.txt"
@@ -102,6 +111,16 @@ async def remove(
     """Take a source out of the notebook."""
     where = NotebookId(path_id(notebook_id))
     await services.sources.unlink(user, where, SourceId(path_id(source_id)))
+    return await _list(request, services, user, where, [])
+
+
+@post("/notebooks/{notebook_id:str}/sources/{source_id:str}/refresh", status_code=200)
+async def refresh(
+    notebook_id: PathText, source_id: PathText, request: AnyRequest, services: Wired, user: Caller
+) -> Response[Any]:
+    """Fetch a web page again."""
+    where = NotebookId(path_id(notebook_id))
+    await services.sources.refresh(user, SourceId(path_id(source_id)))
     return await _list(request, services, user, where, [])
 
 
@@ -127,7 +146,8 @@ async def _list(
     if not is_htmx(request):
         raise Rejected(" ".join(problems))
     sources = await sources_of(services, user, notebook_id)
-    return page(request, SourceList(frame(request, user), notebook_id, sources, problems))
+    context = SourceList(frame(request, user), notebook_id, sources, problems, Role.OWNER)
+    return page(request, context)
 
 
 @get("/notebooks/{notebook_id:str}/sources/events")
@@ -141,13 +161,13 @@ async def events(
 ) -> Stream:
     """Rows of the list of sources as they change; `seen` is what the page shows already."""
     where = NotebookId(path_id(notebook_id))
-    await services.notebooks.get(user, where)
-    around = frame(request, user)
-    return sse.stream(_changes(services, user, where, last_event_id or seen, around))
+    notebook = await services.notebooks.get(user, where)
+    changes = _changes(services, user, notebook, last_event_id or seen, frame(request, user))
+    return sse.stream(while_open(services, user, where, changes))
 
 
 async def _changes(
-    services: Services, user: User, notebook_id: NotebookId, state: str, around: Frame
+    services: Services, user: User, notebook: Notebook, state: str, around: Frame
 ) -> AsyncIterator[bytes]:
     """An event a change: the rows that changed, or the whole list where it is another one.
 
@@ -155,12 +175,12 @@ async def _changes(
     """
     rows: dict[SourceId, tuple[object, ...]] = {}
     yield sse.PING
-    async with services.listener.waiting(SOURCE_CHANGED, str(user.id)) as news:
+    async with services.listener.waiting(SOURCE_CHANGED, str(notebook.owner_id)) as news:
         while True:
             news.clear()
-            sources = await sources_of(services, user, notebook_id)
+            sources = await sources_of(services, user, notebook.id)
             if state != (state := state_of(sources)):
-                yield sse.html(_difference(around, notebook_id, sources, rows), state)
+                yield sse.html(_difference(around, notebook, sources, rows), state)
             rows = {source.id: _shown(source) for source in sources}
             await asyncio.sleep(_CALM_S)
             try:
@@ -172,16 +192,16 @@ async def _changes(
 
 def _difference(
     around: Frame,
-    notebook_id: NotebookId,
+    notebook: Notebook,
     sources: Sequence[Source],
     rows: dict[SourceId, tuple[object, ...]],
 ) -> str:
     if [source.id for source in sources] != list(rows):
-        whole = render(SourceList(around, notebook_id, sources, []))
+        whole = render(SourceList(around, notebook.id, sources, [], notebook.role))
         return _partial("source-list", "innerHTML", whole)
     changed = (source for source in sources if rows[source.id] != _shown(source))
     return "".join(
-        _partial(f"source-{source.id}", "outerHTML", render(SourceRow(around, notebook_id, source)))
+        _partial(f"source-{source.id}", "outerHTML", render(SourceRow(around, notebook.id, source, notebook.role)))
         for source in changed
     )
 
@@ -270,5 +290,5 @@ async def _boxes(
 
 router = Router(
     "/",
-    route_handlers=[add, remove, retry, events, read, cited],
+    route_handlers=[add, remove, retry, refresh, events, read, cited],
 )

@@ -201,7 +201,8 @@ async def test_only_a_failed_source_is_read_again(beleg: Beleg) -> None:
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
-        ({"url": "https://example.org"}, 415, "unsupported_type"),
+        ({"url": "http://127.0.0.1/"}, 400, "address_refused"),
+        ({"url": "https://example.org", "text": "x"}, 400, "invalid_request"),
         ({}, 400, "invalid_request"),
         ({"title": "only"}, 400, "invalid_request"),
         ({"text": "a", "source_id": str(uuid4())}, 400, "invalid_request"),
@@ -366,15 +367,26 @@ async def test_a_chunk_is_found_on_its_page_by_its_id(beleg: Beleg) -> None:
         problem(await client.get(path, params=params), 400, "invalid_request")
 
 
-async def test_a_web_page_is_refused_with_what_works_instead(beleg: Beleg) -> None:
+async def test_a_web_page_is_queued_once_by_its_address(beleg: Beleg) -> None:
     client = await beleg.user()
     path = f"/notebooks/{await beleg.notebook(client)}/sources"
-    refused = await client.post(path, json={"url": "https://example.org"})
-    told = problem(refused, 415, "unsupported_type")
-    assert told["detail"] == (
-        "Web pages cannot be read yet. Paste the page's text, or print the page to a PDF file"
-        " and add that."
-    )
+    first = await client.post(path, json={"url": " HTTPS://Example.org:443#top "})
+    assert first.status_code == 202
+    source = first.json()
+    told = (source["kind"], source["url"], source["name"], source["title"], source["status"])
+    assert told == ("url", *["https://example.org/"] * 3, "queued")
+    again = await client.post(path, json={"url": "https://example.org/"})
+    assert (again.status_code, again.json()["id"]) == (200, source["id"])
+    elsewhere = f"/notebooks/{await beleg.notebook(client)}/sources"
+    linked = await client.post(elsewhere, json={"url": "https://example.org/"})
+    assert (linked.status_code, linked.json()["id"]) == (200, source["id"])
+    assert len((await client.get("/sources")).json()["items"]) == 1
+    problem(await client.get(f"/sources/{source['id']}/original"), 404, "not_found")
+    problem(await client.post(f"/sources/{source['id']}/refresh"), 409, "conflict")
+    text = await beleg.text(client, path.split("/")[2], TEXT)
+    problem(await client.post(f"/sources/{text}/refresh"), 409, "conflict")
+    assert (await client.delete(f"/sources/{source['id']}")).status_code == 204
+    problem(await client.get(f"/sources/{source['id']}"), 404, "not_found")
 
 
 async def test_search_rows_have_every_field_and_no_mark_of_citation(beleg: Beleg) -> None:

@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import BinaryIO
 
 import av
-import numpy as np
 from av.container import InputContainer
 
 from adapters.extraction.confinement import allow_cpu, confine
@@ -116,11 +115,10 @@ def _stream(container: InputContainer) -> av.AudioStream:
 
 
 def _format(container: InputContainer, stream: av.AudioStream) -> str:
-    """Named "mp3" or "wav" only where nothing uncommon is inside."""
-    name, codec = container.format.name, stream.codec_context.name
-    if name == "mp3" and codec.startswith("mp3"):
-        return "mp3"
-    return "wav" if name == "wav" and codec.startswith("pcm_") else name.partition(",")[0]
+    """Its container; where a service may not take what is inside, that: "adpcm_ima_wav"."""
+    name, codec = container.format.name.partition(",")[0], stream.codec_context.name
+    usual = {"mp3": "mp3", "wav": "pcm_"}
+    return name if codec.startswith(usual.get(name, "")) else codec
 
 
 class _Length:

@@ -6,7 +6,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterable, AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import BinaryIO
@@ -50,8 +50,7 @@ class SoundProcesses:
     @asynccontextmanager
     async def opened(self, blocks: AsyncIterable[bytes]) -> AsyncIterator["Recording"]:
         """See `SoundReader.opened`. The copy has no name: a kill leaves nothing behind."""
-        async with AsyncExitStack() as stack:
-            file = stack.enter_context(tempfile.TemporaryFile())
+        with tempfile.TemporaryFile() as file:
             async for block in blocks:
                 await asyncio.to_thread(file.write, block)
             file.flush()

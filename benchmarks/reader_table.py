@@ -26,7 +26,8 @@ from adapters.extraction.reader import FileReader
 from benchmarks import stage
 from benchmarks.pdf_table import MOST_SECONDS, Entry, entries, folded, hits, require_data
 from domain.errors import BelegError
-from domain.source import Reading
+from domain.pdf_capture import composed
+from domain.source import CaptureMode, Reading
 from tests.conftest import SHARED_DATA
 
 MOST_MEGABYTES = 1_200
@@ -42,7 +43,7 @@ class Outcome:
     megabytes: float
 
 
-async def outcome(path: Path, content: bytes) -> Outcome:
+async def outcome(content: bytes) -> Outcome:
     """Read one file in a process of its own."""
     pool, peak = PdfProcesses(wall_s=MOST_SECONDS), 0.0
     reader = FileReader(pool)
@@ -60,8 +61,8 @@ async def outcome(path: Path, content: bytes) -> Outcome:
     started = time.perf_counter()
     reading, message = None, ""
     try:
-        kind = reader.kind_of(content[:4096], path.name)
-        reading = await reader.read(content, kind, on_page=on_page)
+        pdf = await reader.pdf_text(content, on_page=on_page)
+        reading = composed(pdf, CaptureMode.TEXT, {}, sees=False)
     except BelegError as error:
         message = f"{type(error).__name__}: {error.message}"
     seconds = time.perf_counter() - started
@@ -113,13 +114,13 @@ async def open_files(listed: Sequence[Entry]) -> bool:
     right, found, sought = True, 0, 0
     for entry in listed:
         content = entry.path.read_bytes()
-        got = await outcome(entry.path, content)
+        got = await outcome(content)
         fine = _fine(got) and (
             got.reading is None and entry.cause in got.message if entry.cause else bool(got.reading)
         )
         reading = got.reading
         if entry.password:
-            reading = (await outcome(entry.path, unlocked(content, entry.password))).reading
+            reading = (await outcome(unlocked(content, entry.password))).reading
         hit = phrases_hit(reading, entry) if reading else 0
         fine = fine and hit == len(entry.phrases)
         found, sought, right = found + hit, sought + len(entry.phrases), right and fine
@@ -137,7 +138,7 @@ async def hostile_files(data: Path) -> bool:
         maker = [sys.executable, str(data / "safety/make_hostile.py"), folder]
         await (await asyncio.create_subprocess_exec(*maker, stdout=subprocess.DEVNULL)).wait()
         for path in _files(folder):
-            got = await outcome(path, path.read_bytes())
+            got = await outcome(path.read_bytes())
             fine = _fine(got)
             right = right and fine
             print(row(path.name, "bounded", got, "", right=fine))
@@ -156,7 +157,6 @@ async def speed(path: Path, content: bytes) -> None:
     """Pages a second of a long file, process start not counted: the median of five."""
     pool = PdfProcesses()
     reader = FileReader(pool)
-    kind = reader.kind_of(content[:4096], path.name)
 
     async def on_page(_done: int, _total: int) -> None:
         pass
@@ -164,8 +164,8 @@ async def speed(path: Path, content: bytes) -> None:
     rates = []
     for _ in range(6):
         started = time.perf_counter()
-        reading = await reader.read(content, kind, on_page=on_page)
-        rates.append((reading.pages or 0) / (time.perf_counter() - started))
+        pdf = await reader.pdf_text(content, on_page=on_page)
+        rates.append(len(pdf.pages) / (time.perf_counter() - started))
     await reader.aclose()
     print(f"{path.name}: {sorted(rates[1:])[2]:.0f} pages/s\n")
 

@@ -29,11 +29,11 @@ _REASONS: dict[str, str] = {
 }
 _BLANK = "shows nothing that can be read"
 _ADD_AGAIN = (
-    "Capture mode {mode!r} reads the text layer alone: add the file again in capture mode 'auto'"
-    " or 'vision', or run text recognition on it first."
+    'Capture mode "{mode}" reads the text layer alone: add the file again in capture mode "auto" or'
+    ' "vision", or run text recognition on it first.'
 )
 _NO_EYES = (
-    "Capture mode {mode!r} has pictures of pages read, and nothing here reads pictures: set"
+    'Capture mode "{mode}" has pictures of pages read, and nothing here reads pictures: set'
     " INFERENCE_API_KEY or VISION_BASE_URL, or install tesseract-ocr; or upload a version with a"
     " text layer."
 )
@@ -43,8 +43,12 @@ _WAYS_OUT: dict[str, str] = {
     Verdict.GARBLED: "The letters of its text layer are scrambled, however right the page looks.",
 }
 _DAMAGED = (
-    "This PDF is damaged; capture mode {mode!r} finds nothing to read. Save it anew in another"
+    'This PDF is damaged; capture mode "{mode}" finds nothing to read. Save it anew in another'
     " program and upload that."
+)
+_NOTHING_SEEN = (
+    'Capture mode "{mode}" had pictures of them read. Check that the text stands upright and sharp,'
+    " and upload a better scan."
 )
 
 
@@ -141,10 +145,8 @@ def _nothing(
     if read:
         shows = "shows no text" if count == 1 else "shows any text"
         problem = next((f" (one {t.problem})" for t in read if t.problem), "")
-        return (
-            f"{none} {shows} that can be read{problem}: capture mode {mode.value!r} had pictures"
-            " of them read. Check that the text stands upright and sharp, and upload a better scan."
-        )
+        told = _NOTHING_SEEN.format(mode=mode.value)
+        return f"{none} {shows} that can be read{problem}. {told}"
     if mode is CaptureMode.VISION and not sees:
         return _NO_EYES.format(mode=mode.value)
     problems = Counter(page.problem for page in pdf.pages if page.problem)

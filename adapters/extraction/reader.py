@@ -44,8 +44,7 @@ class FileReader:
         charset: str = "",
     ) -> Reading:
         """See `Reader.read`. A process that is lost is replaced once."""
-        if not content:
-            raise Unreadable("This file is empty: it has 0 bytes.")
+        _require_bytes(content)
         if kind in {SourceKind.TEXT, SourceKind.MARKDOWN}:
             return await self._again(lambda: self._text(content, kind))
         return await self._again(lambda: self._document(content, kind, charset))
@@ -58,6 +57,7 @@ class FileReader:
         on_page: Callable[[int, int], Awaitable[None]],
     ) -> PdfText:
         """See `Reader.pdf_text`."""
+        _require_bytes(content)
         return await self._again(lambda: self._pdf(content, password, on_page))
 
     async def pdf_pictures(
@@ -68,8 +68,7 @@ class FileReader:
 
     async def picture(self, content: bytes, *, most_pixels: int) -> Picture:
         """See `Reader.picture`."""
-        if not content:
-            raise Unreadable("This file is empty: it has 0 bytes.")
+        _require_bytes(content)
         [picture] = await self._pictures(wire.ReadPicture(content, most_pixels))
         assert picture is not None  # noqa: S101 - the process's own protocol
         return picture
@@ -157,3 +156,8 @@ class FileReader:
                     await on_page(reply.pages[-1].page, reply.total)
                     reported = monotonic()
         return PdfText(tuple(found), title)
+
+
+def _require_bytes(content: bytes) -> None:
+    if not content:
+        raise Unreadable("This file is empty: it has 0 bytes.")

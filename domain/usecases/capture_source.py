@@ -93,8 +93,8 @@ class CaptureSource:
         if len(wanted) > most_pages:
             raise TooLarge(
                 f"{len(wanted):,} pages of this PDF would be read by a vision model (capture mode"
-                f" {mode.value!r}); {most_pages:,} is the limit (PDF_VISION_MAX_PAGES). Split it,"
-                " or add it in capture mode 'text'."
+                f' "{mode}"); {most_pages:,} is the limit (PDF_VISION_MAX_PAGES). Split it, or add'
+                ' it in capture mode "text".'
             )
         layers = tuple(
             Passage(page.page, page.page, page.text)

@@ -22,8 +22,9 @@ from small_pdf import bomb, line, pdf
 from adapters.extraction.pdf_process import PdfProcesses
 from adapters.extraction.reader import FileReader
 from domain.errors import NotFound, Unavailable, Unreadable, UnsupportedType
+from domain.pdf_capture import composed
 from domain.ports import Box
-from domain.source import Reading, SourceKind
+from domain.source import CaptureMode, Reading, SourceKind
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("BELEG_TEST_DATA", ROOT / "../shared/data"))
@@ -48,7 +49,10 @@ async def read(reader: FileReader, content: bytes, kind: SourceKind = SourceKind
     async def on_page(done: int, total: int) -> None:
         assert 0 < done <= total
 
-    return await reader.read(content, kind, on_page=on_page)
+    if kind is not SourceKind.PDF:
+        return await reader.read(content, kind)
+    pdf_text = await reader.pdf_text(content, on_page=on_page)
+    return composed(pdf_text, CaptureMode.TEXT, {}, sees=False)
 
 
 def encrypted(content: bytes, *, user: str, owner: str) -> bytes:
@@ -66,6 +70,11 @@ class TestKinds:
             (b"%PDF-1.7\n", "a.txt", SourceKind.PDF),
             (b"junk\n" * 100 + b"%PDF-1.4\n", "a", SourceKind.PDF),
             (b"%\xe2\xe3\xcf\xd3\n1 0 obj \n<<\n/Pages 2 0 R", "a.pdf", SourceKind.PDF),
+            (b"\x89PNG\r\n\x1a\n\0\0", "a.pdf", SourceKind.IMAGE),
+            (b"\xff\xd8\xff\xe0", "a", SourceKind.IMAGE),
+            (b"GIF89a", "a.txt", SourceKind.IMAGE),
+            (b"RIFF\0\0\0\0WEBPVP8 ", "a.webp", SourceKind.IMAGE),
+            (b"\0\0\0\x18ftypheic", "a.heic", SourceKind.IMAGE),
             (b"Hello", "a.pdf", SourceKind.TEXT),
             (b"", "empty.txt", SourceKind.TEXT),
             ("Grüße".encode("utf-16"), "a.txt", SourceKind.TEXT),
@@ -82,13 +91,10 @@ class TestKinds:
     @pytest.mark.parametrize(
         ("head", "called"),
         [
-            (b"\x89PNG\r\n\x1a\n\0\0", "PNG"),
-            (b"\xff\xd8\xff\xe0", "JPEG"),
             (b"ID3\x04", "MP3"),
             (b"\xff\xfb\x90\x64", "MP3"),
             (b"RIFF\0\0\0\0WAVEfmt ", "WAV"),
-            (b"RIFF\0\0\0\0WEBPVP8 ", "WebP"),
-            (b"\0\0\0\x18ftypheic", "HEIC"),
+            (b"\0\0\0\x18ftypavif", "AVIF"),
             (b"\0\0\0\x18ftypM4A ", "M4A"),
             (b"PK\x03\x04....a.txt", "ZIP"),
             (b"\x1f\x8b\x08", "gzip"),
@@ -198,7 +204,7 @@ class TestPdf:
 
         started = time.perf_counter()
         pages = [b"".join(line("Wort " * 15, y=y, size=5) for y in range(20, 780, 6))] * 600
-        await reader.read(pdf(pages), SourceKind.PDF, on_page=on_page)
+        await reader.pdf_text(pdf(pages), on_page=on_page)
         assert told
         assert len(told) <= 2 * (time.perf_counter() - started) + 1
         assert told == sorted(told)
@@ -431,8 +437,7 @@ class TestProcess:
             "from domain.source import SourceKind\n"
             "async def main():\n"
             "    pool = PdfProcesses()\n"
-            "    async def on_page(done, total): pass\n"
-            "    await FileReader(pool).read(b'x', SourceKind.TEXT, on_page=on_page)\n"
+            "    await FileReader(pool).read(b'x', SourceKind.TEXT)\n"
             "    print(*pool.pids, flush=True)\n"
             "    await asyncio.sleep(60)\n"
             "asyncio.run(main())\n"

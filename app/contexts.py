@@ -11,7 +11,7 @@ from app.texts import Words
 from domain.access import Role
 from domain.account import User
 from domain.conversation import Answer, Citation
-from domain.notebook import Notebook
+from domain.notebook import Notebook, Share
 from domain.ports import Box
 from domain.source import Source
 
@@ -88,6 +88,25 @@ class NotebooksPage:
     frame: Frame
     notebooks: Sequence[Notebook]
     next_cursor: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class GuestsFragment:
+    """Whom a notebook is shared with; what went wrong, with the address it went wrong for."""
+
+    template: ClassVar[str] = "shares/_guests.html"
+    frame: Frame
+    notebook: Notebook
+    guests: Sequence[Share]
+    problem: str = ""
+    email: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GuestsPage(GuestsFragment):
+    """Likewise, as a page."""
+
+    template: ClassVar[str] = "shares/guests.html"
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,9 @@ owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/retry
 owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/refresh
 reader  -     GET    /notebooks/{notebook_id}/sources/events
 reader  -     GET    /sources/{source_id}
+owner   -     GET    /notebooks/{notebook_id}/shares
+owner   -     POST   /notebooks/{notebook_id}/shares
+reader  -     POST   /notebooks/{notebook_id}/shares/{user_id}/remove
 asker   -     POST   /notebooks/{notebook_id}/questions
 reader  -     GET    /notebooks/{notebook_id}/turns
 reader  -     POST   /notebooks/{notebook_id}/clear

@@ -59,3 +59,13 @@ class PostgresShares(Store):
         )
         await self._run("select pg_notify(:channel, :id)", channel=ACCESS_CHANGED, id=str(user_id))
         return bool(ended)
+
+    async def is_open_to(self, notebook_id: NotebookId, user_id: UserId) -> bool:
+        row = await self._one(
+            "select 1 from notebook_access a join users u on u.id = a.user_id"
+            " where a.notebook_id = :notebook_id and a.user_id = :user_id"
+            " and u.disabled_at is null",
+            notebook_id=notebook_id,
+            user_id=user_id,
+        )
+        return row is not None

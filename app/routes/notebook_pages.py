@@ -46,6 +46,7 @@ async def read(
         frame=around,
         notebook=notebook,
         notebook_id=notebook.id,
+        role=notebook.role,
         sources=sources,
         state=state_of(sources),
         turns=turns_of(answers.items, around),

@@ -4,7 +4,13 @@ from litestar import Response, Router, get
 
 from app.rendering import STATIC, STATIC_TYPES
 from app.requests import PathText
-from app.routes import account_pages, notebook_pages, question_pages, source_pages
+from app.routes import (
+    account_pages,
+    notebook_pages,
+    question_pages,
+    share_pages,
+    source_pages,
+)
 from domain.errors import NotFound
 
 
@@ -32,6 +38,7 @@ router = Router(
         notebook_pages.router,
         source_pages.router,
         question_pages.router,
+        share_pages.router,
     ],
     include_in_schema=False,
 )

@@ -18,6 +18,7 @@ from app.rendering import frame, go_to, is_htmx, page, render
 from app.requests import Caller, PathText, Wired, cursor_id, form_key, path_id, source_ids
 from app.runs import Runs
 from app.services import Services
+from app.while_open import while_open
 from domain.account import User
 from domain.conversation import Answer, AnswerStatus, Citation, EventKind
 from domain.errors import NotFound
@@ -122,7 +123,8 @@ async def stream(
     """The answer as HTML while it is written; the last event brings the finished turn."""
     answer = await services.answers.get(user, AnswerId(path_id(answer_id)))
     after = sse.last_event_id(last_event_id)
-    return sse.stream(_html_events(services, user, answer, after, frame(request, user)))
+    events = _html_events(services, user, answer, after, frame(request, user))
+    return sse.stream(while_open(services, user, answer.notebook_id, events))
 
 
 async def _html_events(

@@ -29,6 +29,7 @@ from app.requests import (
 from app.runs import Runs
 from app.structs.answers import AnswerOut, CitationOut, FeedbackIn, QuestionIn, QuestionOut
 from app.structs.lists import ListBody
+from app.while_open import while_open
 from domain.conversation import Answer, AnswerEvent, Citation, EventKind
 from domain.errors import Problem
 from domain.ids import AnswerId, NotebookId
@@ -72,7 +73,8 @@ async def ask(
     runs.start(asked)
     answer_id = asked.answer.id
     if "text/event-stream" in request.headers.get("accept", ""):
-        stream = sse.stream(_events(services, user, answer_id, after=0))
+        events = _events(services, user, answer_id, after=0)
+        stream = sse.stream(while_open(services, user, asked.answer.notebook_id, events))
         stream.status_code = 200  # readers of event streams take nothing else for one
         return stream
     if wait:
@@ -109,7 +111,8 @@ async def events(
     after = sse.last_event_id(last_event_id)
     if await services.answers.is_over(answer, after):
         return Response(None, status_code=204)
-    return sse.stream(_events(services, user, answer.id, after))
+    events = _events(services, user, answer.id, after)
+    return sse.stream(while_open(services, user, answer.notebook_id, events))
 
 
 @post("/answers/{answer_id:str}/stop", status_code=202)

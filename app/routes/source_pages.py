@@ -201,7 +201,11 @@ def _difference(
         return _partial("source-list", "innerHTML", whole)
     changed = (source for source in sources if rows[source.id] != _shown(source))
     return "".join(
-        _partial(f"source-{source.id}", "outerHTML", render(SourceRow(around, notebook.id, source, notebook.role)))
+        _partial(
+            f"source-{source.id}",
+            "outerHTML",
+            render(SourceRow(around, notebook.id, source, notebook.role)),
+        )
         for source in changed
     )
 

@@ -67,10 +67,7 @@ class ShareNotebook:
     async def is_open_to(self, user: User, notebook_id: NotebookId) -> bool:
         """True while that user may see it; somebody follows a stream from it."""
         async with self.uow(at_once=True) as tx:
-            account = await tx.accounts.get(user.id)
-            if account is None or account.is_disabled:
-                return False
-            return bool(await tx.notebooks.get(notebook_id, user.id, at_least=Role.READ))
+            return await tx.shares.is_open_to(notebook_id, user.id)
 
 
 async def _notebook(tx: Stores, user: User, notebook_id: NotebookId, at_least: Role) -> Notebook:

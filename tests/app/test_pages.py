@@ -21,7 +21,7 @@ from domain.account import User
 from domain.conversation import Answer, AnswerMode, AnswerStatus, Citation, Mention
 from domain.errors import Problem
 from domain.ids import AnswerId, ChunkId, NotebookId, SourceId, UserId, VersionId, new_id
-from domain.notebook import Notebook
+from domain.notebook import Notebook, Share
 from domain.passage import Passage
 from domain.ports import Box
 from domain.retrieval import Hit
@@ -41,6 +41,7 @@ NOTEBOOK = Notebook(
     *(NotebookId(new_id()), UserId(new_id()), "a@example.org", Role.OWNER),
     *("Bridges & <rivers>", "en", 4, 2, 1, 9, NOW),
 )
+GUEST = Share(UserId(new_id()), "<guest>@example.org", Role.ASK, NOW)
 USER = User(
     id=UserId(new_id()),
     email="a@example.org",
@@ -175,11 +176,15 @@ def every_context(around: Frame) -> list[Context]:
         ),
         contexts.NotebooksPage(around, [], None),
         contexts.NotebooksPage(around, [NOTEBOOK], before),
-        contexts.NotebookPage(around, NOTEBOOK, note, SOURCES, "s", turns, before, before),
-        contexts.NotebookPage(around, NOTEBOOK, note, [], "s", [], None, before),
+        contexts.NotebookPage(
+            around, NOTEBOOK, note, Role.OWNER, SOURCES, "s", turns, before, before
+        ),
+        contexts.NotebookPage(around, NOTEBOOK, note, Role.READ, [], "s", [], None, before),
+        contexts.GuestsFragment(around, NOTEBOOK, [GUEST], EVIL, EVIL),
+        contexts.GuestsPage(around, NOTEBOOK, []),
         contexts.TurnsFragment(around, NOTEBOOK, turns, None),
         contexts.AskedFragment(around, NOTEBOOK, turns[1], before),
-        contexts.SourceList(around, note, SOURCES, [EVIL]),
+        contexts.SourceList(around, note, SOURCES, [EVIL], Role.OWNER),
         contexts.ViewerFragment(around, shown()),
         contexts.ViewerFragment(around, shown(text=None)),
         contexts.ViewerFragment(around, shown(boxes=[])),
@@ -188,7 +193,7 @@ def every_context(around: Frame) -> list[Context]:
         contexts.RemovedFragment(around, citation, "quote"),
         contexts.RemovedPage(around, citation, "", note),
         *(contexts.TurnFragment(around, each) for each in turns),
-        *(contexts.SourceRow(around, note, each) for each in SOURCES),
+        *(contexts.SourceRow(around, note, each, Role.OWNER) for each in SOURCES),
     ]
 
 
@@ -373,7 +378,7 @@ def test_htmx_comes_with_the_hashes_that_the_browser_tests_check() -> None:
 )
 def test_a_retry_is_offered_only_where_it_can_help(code: str, offered: str, other: str) -> None:
     failed = source(status=SourceStatus.FAILED, error=Problem(code, "It did not work."))
-    html = render(contexts.SourceRow(frame(), NOTEBOOK.id, failed))
+    html = render(contexts.SourceRow(frame(), NOTEBOOK.id, failed, Role.OWNER))
     form = html[html.index("source-actions") : html.index('<details class="menu">')]
     assert f"/{failed.id}/{offered}" in form
     assert f"/{failed.id}/{other}" not in form

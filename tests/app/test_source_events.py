@@ -39,7 +39,7 @@ async def test_a_page_waits_for_changes_of_its_reader_s_sources_alone(beleg: Bel
     listener = Listening()
     services = replace(beleg.services, listener=listener)
     mine = await beleg.services.notebooks.page(user, limit=1, after=None)
-    changes = source_pages._changes(services, user, mine.items[0].id, "", frame())  # noqa: SLF001 - HTTP clients here get no stream before its end
+    changes = source_pages._changes(services, user, mine.items[0], "", frame())  # noqa: SLF001 - HTTP clients here get no stream before its end
     assert await anext(changes) == sse.PING
     assert b"source-list" in await anext(changes)
     assert listener.asked == [(SOURCE_CHANGED, str(user.id))]

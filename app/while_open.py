@@ -1,0 +1,44 @@
+"""Streams that end when their reader may no longer see what they show."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from app.services import Services
+from domain.account import User
+from domain.channels import ACCESS_CHANGED
+from domain.ids import NotebookId
+from domain.ports import Wakeup
+
+_END = object()
+
+
+async def while_open(
+    services: Services, user: User, notebook_id: NotebookId, events: AsyncIterator[bytes]
+) -> AsyncIterator[bytes]:
+    """`events`, until they end or the notebook is closed to that user, whichever comes first."""
+    async with services.listener.waiting(ACCESS_CHANGED, str(user.id)) as changed:
+        closed = asyncio.create_task(_closed(services, user, notebook_id, changed))
+        step: asyncio.Future[bytes | object] | None = None
+        try:
+            while True:
+                step = asyncio.ensure_future(anext(events, _END))
+                await asyncio.wait({step, closed}, return_when=asyncio.FIRST_COMPLETED)
+                if closed.done():
+                    closed.result()
+                    return
+                event = step.result()
+                if not isinstance(event, bytes):
+                    return
+                yield event
+        finally:
+            closed.cancel()
+            if step is not None and not step.done():
+                step.cancel()
+                await asyncio.wait({step})
+
+
+async def _closed(services: Services, user: User, notebook_id: NotebookId, changed: Wakeup) -> None:
+    """Return once that user may not see that notebook."""
+    while await services.share.is_open_to(user, notebook_id):
+        await changed.wait()
+        changed.clear()

@@ -31,9 +31,9 @@ from adapters.extraction.reader import FileReader
 from benchmarks.faults import KINDS, Planted, reformatted
 from domain import sentences
 from domain.answer_writer import AnswerWriter
-from domain.checks import Check, checks_of
+from domain.checks import checks_of
 from domain.chunking import TokenWindowChunker
-from domain.conversation import Answer, AnswerMode, AnswerStatus
+from domain.conversation import Answer, AnswerMode, AnswerStatus, Check
 from domain.ids import AnswerId, ChunkId, NotebookId, SourceId, UserId, VersionId
 from domain.pdf_capture import composed
 from domain.retrieval import Hit

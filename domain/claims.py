@@ -16,7 +16,10 @@ _LABEL = re.compile(
     r"\s*(?:\*\*|__)(?P<label>[^*_\n\d]{1,80}?)(?:(?:\*\*|__)\s?[:–—]|:(?:\*\*|__))(?=\s+\S)"
 )
 _BOLD_LINE = re.compile(r"\s*(?:\*\*|__)[^*_\n]{1,120}(?:\*\*|__):?\s*\Z")
-_MARKUP = re.compile(r"[*_`|]+|<[^<>\n]{0,80}>")
+_MARKUP = re.compile(
+    r"\]\([^()\s]{0,2000}(?:\s[^()\n]{0,200})?\)|https?://[^\s<>]+|[*_`|\[]+|<[^<>\n]{0,80}>"
+)
+"""Addresses and what only formats."""
 _WORD = re.compile(r"\w+")
 _STOP = re.compile(r"[.!?…][\"'“”»)]*(?=\s|\Z)")
 _COURTESY = re.compile(

@@ -28,7 +28,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
-_GAP = re.compile(rf"[ {_SPACES}\n-]{{0,2}}")
+_GAP = re.compile(r"(?:-|\s{1,8})?")
 _BEFORE = re.compile(r"(?:(€|\$|£|¥)|(?<!\w)(EUR|USD|US\$|GBP|CHF)) ?\Z")
 _JOINS = re.compile(r"\s?(?:[-‐‑–—]|bis|to|and|und|or|oder|through)\s?")
 _SYMBOLS = re.compile(r"%|€|\$|£|°\s?[CF]\b|(?:[kcm]?m|km)[²³]")
@@ -154,12 +154,16 @@ def _measured(text: str, start: int, end: int, values: list[float], *, german: b
     return Number(start, end + length, _keys(values), unit)
 
 
+def _behind_gap(text: str, at: int) -> int:
+    gap = _GAP.match(text, at)
+    return gap.end() if gap else at
+
+
 def _scale(text: str, at: int, *, german: bool) -> tuple[float, int]:
     """The scale word behind `at` and what it uses up; (1, 0) where there is none."""
     if text[at : at + 1] in SCALE_LETTERS and not text[at + 1 : at + 2].isalpha():
         return SCALE_LETTERS[text[at]], 1
-    gap = _GAP.match(text, at)
-    word = _WORD.match(text, gap.end() if gap else at)
+    word = _WORD.match(text, _behind_gap(text, at))
     if not word:
         return 1, 0
     name = word[0].casefold().partition("-")[0]
@@ -173,8 +177,7 @@ def _scale(text: str, at: int, *, german: bool) -> tuple[float, int]:
 
 def _unit(text: str, at: int) -> tuple[str, int]:
     """The unit behind `at` and what it uses up; ("", 0) where there is none."""
-    gap = _GAP.match(text, at)
-    begin = gap.end() if gap else at
+    begin = _behind_gap(text, at)
     if symbol := _SYMBOLS.match(text, begin):
         unit = symbol[0].replace(" ", "").casefold()
         return unit, symbol.end() - at

@@ -3,29 +3,25 @@
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.checks import checks_of
 from domain.conversation import AnswerMode
 from tests.domain.answers import answer_of
 
 EN = (
-    (
-        "The bridge was opened on March 12, 2024 by Anna Berg. It is 1,234.5 m long and cost"
-        " 3 million euros, 45 % more than planned. Three cranes lifted the deck. Heavy trucks may not"
-        " cross it before 6 am. NATO engineers from Norway defeated the plans of Hamburg in 1998."
-    ),
+    """The bridge was opened on March 12, 2024 by Anna Berg. It is 1,234.5 m long and cost 3 million
+    euros, 45 % more than planned. Three cranes lifted the deck. Heavy trucks may not cross it
+    before 6 am. NATO engineers from Norway defeated the plans of Hamburg in 1998.""",
     "The tower is 98 m high. It was finished in May 2019 by Siemens, and 12 people work there.",
 )
 DE = (
-    (
-        "Die Brücke wurde am 12. März 2024 von Anna Berg eröffnet. Sie ist 1.234,5 m lang und kostete"
-        " 3 Mio. Euro, 45 Prozent mehr als geplant. Drei Kräne hoben die Fahrbahn. Lastwagen dürfen sie"
-        " nicht vor 6 Uhr befahren. Ingenieure der NATO aus Norwegen berieten 1998 die Stadt Hamburg."
-    ),
-    (
-        "Der Turm ist 98 m hoch. Er wurde im Mai 2019 von Siemens vollendet, und zwölf Leute arbeiten"
-        " dort."
-    ),
+    """Die Brücke wurde am 12. März 2024 von Anna Berg eröffnet. Sie ist 1.234,5 m lang und kostete
+    3 Mio. Euro, 45 Prozent mehr als geplant. Drei Kräne hoben die Fahrbahn. Lastwagen dürfen sie
+    nicht vor 6 Uhr befahren. Ingenieure der NATO aus Norwegen berieten 1998 die Stadt Hamburg.""",
+    """Der Turm ist 98 m hoch. Er wurde im Mai 2019 von Siemens vollendet, und zwölf Leute arbeiten
+    dort.""",
 )
 
 
@@ -174,6 +170,10 @@ def test_a_row_of_a_table_is_a_claim_and_its_head_is_none() -> None:
     assert doubts(text) == [("date", "2020")]
 
 
+def test_the_address_of_a_link_is_no_claim() -> None:
+    assert doubts("The [tower](https://x.example/1999/Foo) is 98 m high [2].") == []
+
+
 def test_offsets_count_code_points_of_the_answer() -> None:
     assert doubts("🙂 **Yes**, the tower is `97 m` high [2].") == [("number", "97 m")]
 
@@ -181,6 +181,13 @@ def test_offsets_count_code_points_of_the_answer() -> None:
 @pytest.mark.parametrize("mode", [AnswerMode.GENERAL, AnswerMode.EXTRACTIVE])
 def test_general_knowledge_and_quotes_are_not_checked(mode: AnswerMode) -> None:
     assert checks_of(answer_of("The tower is 97 m high.", EN, mode=mode)) == ()
+
+
+@given(st.text(alphabet='aB1 .,%€-:[]*|#\n"é中und not May 2024', max_size=300))
+def test_any_text_can_be_checked(text: str) -> None:
+    answer = answer_of(f"{text} [1] {text}", (f"{text} 12 km May 2020", text))
+    for check in checks_of(answer):
+        assert 0 <= check.start < check.end <= len(answer.text)
 
 
 @pytest.mark.parametrize(
@@ -209,4 +216,4 @@ def test_hostile_text_takes_linear_time(unit: str) -> None:
         return time.perf_counter() - started
 
     seconds(1_000)
-    assert seconds(40_000) < 2 + 20 * seconds(4_000)
+    assert seconds(20_000) < 1 + 20 * seconds(2_000)

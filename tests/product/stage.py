@@ -26,6 +26,7 @@ ENVIRONMENT = {
     "CHUNK_OVERLAP_TOKENS": "0",
     "EMBEDDING_BATCH_ITEMS": "8",
     "DATABASE_POOL_SIZE": "8",
+    "URL_ALLOW_HOSTS": "127.0.0.1",  # where tests serve web pages
 }
 Json = dict[str, Any]
 

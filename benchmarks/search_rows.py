@@ -73,18 +73,26 @@ class Vectors:
 class Texts:
     """Chunks spliced from runs of running text, so that every chunk is its own."""
 
-    def __init__(self, corpus: Sequence[str], seed: int) -> None:
+    def __init__(self, corpus: Sequence[str], seed: int, *, words: int = WORDS) -> None:
         self._corpus = corpus
+        self._runs = words // 60
         self._chance = np.random.default_rng(seed)
 
     def one(self) -> str:
         """A chunk's text."""
-        starts = self._chance.integers(0, len(self._corpus) - 60, WORDS // 60)
+        starts = self._chance.integers(0, len(self._corpus) - 60, self._runs)
         return " ".join(" ".join(self._corpus[start : start + 60]) for start in starts)
 
 
 async def fill(
-    pool: asyncpg.Pool, owner: UserId, set_id: int, texts: Texts, vectors: Matrix, sources: int
+    pool: asyncpg.Pool,
+    owner: UserId,
+    set_id: int,
+    texts: Texts,
+    vectors: Matrix,
+    sources: int,
+    *,
+    textbook: bool = True,
 ) -> Filled:
     """Write a notebook through the product's stores, and the same rows into the textbook."""
     uow = PostgresUnitOfWork(pool)
@@ -112,7 +120,8 @@ async def fill(
             await tx.index.write(version_id, set_id, keyed, rows, postings_of(chunks))
         places += [(version_id, n) for n in range(len(rows))]
         ids += [key for key, _ in keyed]
-        await _fill_textbook(pool, notebook.id, keyed, rows)
+        if textbook:
+            await _fill_textbook(pool, notebook.id, keyed, rows)
     return Filled(notebook.id, vectors, places, ids)
 
 

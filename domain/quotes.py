@@ -111,17 +111,16 @@ class _Prepared:
 
     language: str
     sentences: tuple[_Sentence, ...]
+    text: str
     folded: str
-    places: tuple[int, ...]
-    """Where each code point of `folded` stands in the chunk."""
 
     def verbatim(self, claim: Claim) -> tuple[int, int] | None:
         """From the first to the last sentence that the claim covers, where it stands there."""
-        wanted, _ = _fold(claim.text)
+        wanted = _fold(claim.text)
         at = self.folded.find(wanted) if len(wanted) >= _SHORTEST_VERBATIM else -1
         if at < 0:
             return None
-        first, last = self.places[at], self.places[at + len(wanted) - 1]
+        first, last = _place(self.text, at), _place(self.text, at + len(wanted) - 1)
         covered = [s for s in self.sentences if s.start <= last and s.end > first]
         return covered[0].start, covered[-1].end
 
@@ -153,7 +152,6 @@ class _Prepared:
 @lru_cache(maxsize=64)
 def _prepared(chunk_text: str, language: str) -> _Prepared:
     spans = sentences.split(chunk_text, language) or [(0, len(chunk_text))]
-    folded, places = _fold(chunk_text)
     return _Prepared(
         language,
         tuple(
@@ -165,8 +163,8 @@ def _prepared(chunk_text: str, language: str) -> _Prepared:
             )
             for start, end in spans
         ),
-        folded,
-        tuple(places),
+        chunk_text,
+        _fold(chunk_text),
     )
 
 
@@ -177,16 +175,33 @@ def _is_whole(chunk_text: str, start: int, end: int) -> bool:
     return begins and ends
 
 
-def _fold(text: str) -> tuple[str, list[int]]:
-    """Letters, digits and their marks alone, case-folded, and where each of them stands.
+class _Folding(dict[int, str]):
+    """What each code point is in a comparison; looked up once."""
+
+    def __missing__(self, code: int) -> str:
+        parts = unicodedata.normalize("NFKD", chr(code)).casefold()
+        self[code] = folded = "".join(
+            part for part in parts if part.isalnum() or unicodedata.category(part) in {"Mn", "Mc"}
+        )
+        return folded
+
+
+_FOLDING = _Folding()
+
+
+def _fold(text: str) -> str:
+    """Letters, digits and their marks alone, case-folded.
 
     What typography changes (spaces, hyphens, quotes, dashes, composed letters) is no difference.
     """
-    folded: list[str] = []
-    places: list[int] = []
+    return text.translate(_FOLDING)
+
+
+def _place(text: str, folded_at: int) -> int:
+    """Where the code point of `text` stands that `_fold` made the one at `folded_at` of."""
+    made = 0
     for place, character in enumerate(text):
-        for part in unicodedata.normalize("NFKD", character).casefold():
-            if part.isalnum() or unicodedata.category(part) in {"Mn", "Mc"}:
-                folded.append(part)
-                places.append(place)
-    return "".join(folded), places
+        made += len(_FOLDING[ord(character)])
+        if made > folded_at:
+            return place
+    return len(text)

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.checks import checks_of
 from domain.quotes import Claim, choose, claim_before
+from tests.domain.answers import answer_of
 
 DATA = Path(os.environ.get("BELEG_TEST_DATA", "../shared/data"))
 BRIDGE = (
@@ -131,6 +134,27 @@ def test_a_long_answer_costs_no_more_than_a_short_one() -> None:
     for _ in range(200):
         claim_before(answer, len(answer))
     assert time.perf_counter() - started < 2
+
+
+def test_real_quote_cases_hold() -> None:
+    cases = DATA / "citation" / "quote_cases.jsonl"
+    if not cases.is_file():
+        pytest.skip("needs the folder of shared test data (BELEG_TEST_DATA)")
+    for case in rows(cases):
+        said, chunk = case["quote"], case["chunk"]
+        found = choose(Claim(said, said), "Vorher. " + chunk, offset=0, language="")
+        assert ("Vorher. " + chunk)[found.start : found.end] == found.text, case["id"]
+        if case["expect"].startswith(("exact", "normalised", "ambiguous", "elided")):
+            assert letters(said)[-9:] in letters(found.text), case["id"]
+            assert found.start >= len("Vorher. "), case["id"]
+        else:
+            assert found.text != said, case["id"]
+        if "digit" in case["expect"] or "negation" in case["expect"]:
+            assert checks_of(answer_of(f"{said} [1]", (chunk,))), case["id"]
+
+
+def letters(text: str) -> str:
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text)))
 
 
 @pytest.mark.parametrize(("language", "least"), [("en", 0.93), ("de", 0.91)])

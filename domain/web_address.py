@@ -12,6 +12,7 @@ import idna
 from domain.errors import AddressRefused
 
 _LONGEST = 2_000
+_LENGTH = f"A web address has 1 to {_LONGEST:,} characters."
 _LONGEST_HOST = 253
 _PORTS = {"http": 80, "https": 443}
 _OTHER_PORTS = frozenset({8080, 8443})
@@ -95,7 +96,7 @@ def web_address(text: str, trusted: Collection[str] = ()) -> WebAddress:
     """
     text = text.strip()
     if not text or len(text) > _LONGEST:
-        raise AddressRefused(f"A web address has 1 to {_LONGEST:,} characters.")
+        raise AddressRefused(_LENGTH)
     if _UNSAFE.search(text):
         raise AddressRefused("There are spaces, controls or backslashes in this web address.")
     try:
@@ -118,7 +119,10 @@ def web_address(text: str, trusted: Collection[str] = ()) -> WebAddress:
     target = quote(parts.path or "/", safe=_KEPT)
     if parts.query:
         target += f"?{quote(parts.query, safe=_KEPT)}"
-    return WebAddress(scheme, host, port, target, trusted=is_trusted)
+    address = WebAddress(scheme, host, port, target, trusted=is_trusted)
+    if len(str(address)) > _LONGEST:
+        raise AddressRefused(_LENGTH)
+    return address
 
 
 def redirected(source: WebAddress, location: str, trusted: Collection[str] = ()) -> WebAddress:

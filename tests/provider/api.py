@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tests.provider import chat
+from tests.provider import chat, sounds
 from tests.provider.chat import Answer, Answering
 from tests.provider.faults import (
     EFFECTS,
@@ -20,6 +20,7 @@ from tests.provider.faults import (
     Effect,
     Embeddings,
     Fault,
+    HeardOtherwise,
     Refuse,
     Rule,
     Silence,
@@ -27,6 +28,7 @@ from tests.provider.faults import (
     VectorsOtherwise,
 )
 from tests.provider.ledger import Entry, Status, tokens
+from tests.provider.pictures import TOKENS_A_PICTURE, pictures_of, text_of, transcript
 from tests.provider.telling import Telling
 from tests.provider.vectors import Vectors, overlap
 from tests.provider.wire import Exchange
@@ -43,6 +45,8 @@ class Settings:
         context_tokens: the longest prompt or text to embed; more gets context_length_exceeded.
         token_delay_s: pause before each delta.
         embedding_delay_s: pause before vectors are served.
+        vision_delay_s: pause before a picture is read.
+        hearing_delay_s: pause before a recording is heard.
         answers: what the next chats say, in turn, each a text or a list of deltas; after the
             last the citing answer.
         passage: where a passage begins in a prompt; the first group is its number.
@@ -54,13 +58,17 @@ class Settings:
         "test-embedding",
         "glm-5.3-flash",
         "qwen3-embedding-4b",
+        "qwen3.8-27b",
         "test-reranker",
+        "whisper-1",
     )
     api_key: str = ""
     dimension: int = 1024
     context_tokens: int = 1_000_000
     token_delay_s: float = 0.0
     embedding_delay_s: float = 0.0
+    vision_delay_s: float = 0.0
+    hearing_delay_s: float = 0.0
     answers: list[str | list[str]] = field(default_factory=list)
     passage: str = r'<passage n="(\d+)"'
     rules: list[Rule] = field(default_factory=list)
@@ -155,6 +163,32 @@ class Api:
         call.entry.settle(Status.SERVED)
         exchange.answer(200, _embeddings_json(answer, call.entry))
 
+    async def transcriptions(self, exchange: Exchange) -> None:
+        form = sounds.form_of(exchange.headers["content-type"], exchange.body)
+        body = {name: value.decode() for name, value in form.items() if name != "file"}
+        recording = form["file"]
+        if len(recording) > sounds.MOST_BYTES:
+            _refuse(exchange, 413, "Maximum content size limit exceeded.")
+            return
+        call = await self._admit(exchange, "stt", body, [])
+        if call is None:
+            return
+        call.entry.input_sha1 = (hashlib.sha1(recording).hexdigest(),)
+        call.entry.seconds = sounds.seconds_of(recording)
+        usage = {"type": "duration", "seconds": call.entry.seconds}
+        answer: object = {"text": sounds.transcript(recording), "usage": usage}
+        call.entry.usage_reported = True
+        if isinstance(call.effect, HeardOtherwise):
+            answer = call.effect.edit({"text": sounds.transcript(recording), "usage": usage})
+            call.entry.usage_reported = isinstance(answer, dict) and "usage" in answer
+        try:
+            await asyncio.sleep(self.settings.hearing_delay_s)
+        except asyncio.CancelledError:
+            call.entry.settle(Status.CLOSED)
+            raise
+        call.entry.settle(Status.SERVED)
+        exchange.answer(200, json.dumps(answer).encode())
+
     async def rerank(self, exchange: Exchange) -> None:
         """Scores by shared words; faults of embeddings are faults of scores."""
         body = json.loads(exchange.body)
@@ -174,12 +208,18 @@ class Api:
 
     async def chat(self, exchange: Exchange) -> None:
         body = json.loads(exchange.body)
-        texts = [message["content"] for message in body["messages"]]
-        call = await self._admit(exchange, "chat", body, texts)
+        texts = [text_of(message["content"]) for message in body["messages"]]
+        seen = pictures_of(body["messages"])
+        call = await self._admit(exchange, "vision" if seen else "chat", body, texts, seen)
         if call is None:
             return
+        try:
+            await asyncio.sleep(self.settings.vision_delay_s if seen else 0)
+        except asyncio.CancelledError:
+            call.entry.settle(Status.CLOSED)
+            raise
         steps = chat.plan(
-            self._answer_to(body["messages"]),
+            "\n".join(map(transcript, seen)) if seen else self._answer_to(body["messages"]),
             max_tokens=body.get("max_tokens", body.get("max_completion_tokens")),
             delay_s=self.settings.token_delay_s,
         )
@@ -199,10 +239,16 @@ class Api:
         return chat.citing_answer(messages, re.compile(self.settings.passage))
 
     async def _admit(
-        self, exchange: Exchange, kind: str, body: dict[str, Any], texts: list[str]
+        self,
+        exchange: Exchange,
+        kind: str,
+        body: dict[str, Any],
+        texts: list[str],
+        pictures: Sequence[bytes] = (),
     ) -> Call | None:
         """Enter the call in the ledger; None where it was refused or met with silence."""
-        entry = Entry(len(self.ledger) + 1, kind, str(body.get("model", "")), _digests(kind, texts))
+        digests = tuple(hashlib.sha1(p).hexdigest() for p in pictures) or _digests(kind, texts)
+        entry = Entry(len(self.ledger) + 1, kind, str(body.get("model", "")), digests)
         self.ledger.append(entry)
         fault, rule = self._fault(kind, body, texts)
         effect = self._policy(exchange, kind, body, texts) or (EFFECTS[fault] if fault else None)
@@ -214,7 +260,7 @@ class Api:
             said = effect.body.replace("FIELD", rule.having).encode()
             exchange.answer(effect.status, said, effect.media_type, **headers)
             return None
-        entry.input_tokens = sum(map(tokens, texts))
+        entry.input_tokens = sum(map(tokens, texts)) + len(pictures) * TOKENS_A_PICTURE
         if isinstance(effect, Silence):
             entry.settle(Status.HUNG if effect.hang else Status.CUT)
             if effect.hang:
@@ -254,6 +300,7 @@ _ROUTES: dict[tuple[str, str], Callable[[Api, Exchange], Awaitable[None]]] = {
     ("POST", "/v1/embeddings"): Api.embeddings,
     ("POST", "/v1/chat/completions"): Api.chat,
     ("POST", "/v1/rerank"): Api.rerank,
+    ("POST", "/v1/audio/transcriptions"): Api.transcriptions,
     ("POST", "/control"): Api.control,
     ("GET", "/ledger"): Api.show_ledger,
     ("DELETE", "/ledger"): Api.clear_ledger,

@@ -72,7 +72,14 @@ class VectorsOtherwise:
     edit: Callable[[Embeddings], Embeddings]
 
 
-Effect = Refuse | Silence | AskedOtherwise | ToldOtherwise | VectorsOtherwise
+@dataclass(frozen=True, slots=True)
+class HeardOtherwise:
+    """A transcript that is odd: the JSON that is answered."""
+
+    edit: Callable[[dict[str, object]], object]
+
+
+Effect = Refuse | Silence | AskedOtherwise | ToldOtherwise | VectorsOtherwise | HeardOtherwise
 
 
 class Fault(StrEnum):
@@ -107,6 +114,8 @@ class Fault(StrEnum):
     EMPTY = "empty"
     ALL_REASONING = "all_reasoning"
     LENGTH = "length"
+    BLANK = "blank"
+    FILTERED = "filtered"
     WRONG_DIMENSION = "wrong_dimension"
     IGNORES_DIMENSIONS = "ignores_dimensions"
     IGNORES_BASE64 = "ignores_base64"
@@ -117,6 +126,10 @@ class Fault(StrEnum):
     SHUFFLED = "shuffled"
     TWICE_THE_SAME_INDEX = "same_index"
     NO_EMBEDDING_USAGE = "no_embedding_usage"
+    RECORDING_TOO_LARGE = "413"
+    NOTHING_HEARD = "nothing_heard"
+    NO_TRANSCRIPT = "no_transcript"
+    NO_SECONDS = "no_seconds"
 
 
 def _error(message: str, kind: str = "error", code: str | None = None) -> str:
@@ -176,6 +189,8 @@ EFFECTS: dict[Fault, Effect] = {
     Fault.LENGTH: ToldOtherwise(
         lambda steps, _: (*first_half(steps), Finish("length"), Usage(), Done())
     ),
+    Fault.BLANK: ToldOtherwise(lambda *_: (Finish("stop"), Usage(), Done())),
+    Fault.FILTERED: ToldOtherwise(lambda *_: (Finish("content_filter"), Usage(), Done())),
     Fault.WRONG_DIMENSION: _each_vector(lambda row: row[:-1]),
     Fault.IGNORES_DIMENSIONS: AskedOtherwise(_without("dimensions")),
     Fault.IGNORES_BASE64: AskedOtherwise(_without("encoding_format")),
@@ -188,6 +203,10 @@ EFFECTS: dict[Fault, Effect] = {
         lambda answer: replace(answer, rows=tuple((0, row) for _, row in answer.rows))
     ),
     Fault.NO_EMBEDDING_USAGE: VectorsOtherwise(lambda answer: replace(answer, with_usage=False)),
+    Fault.RECORDING_TOO_LARGE: Refuse(413, _error("Maximum content size limit exceeded.")),
+    Fault.NOTHING_HEARD: HeardOtherwise(lambda answer: answer | {"text": ""}),
+    Fault.NO_TRANSCRIPT: HeardOtherwise(lambda _: {"segments": []}),
+    Fault.NO_SECONDS: HeardOtherwise(lambda answer: {"text": answer["text"]}),
 }
 
 
@@ -197,7 +216,7 @@ class Rule:
 
     Args:
         faults: one of these, chosen by the seeded generator.
-        kind: "chat", "embedding", "rerank" or "models"; "" for the first two.
+        kind: "chat", "vision", "embedding", "rerank", "stt" or "models"; "" for the first two.
         times: calls it applies to before it is used up; None for ever.
         containing: applies only where this stands in a text to embed or in the prompt.
         having: applies only where the request has this field.

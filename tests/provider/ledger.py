@@ -33,12 +33,14 @@ class Entry:
     kind: str
     model: str
     input_sha1: tuple[str, ...] = ()
-    """Of each text to embed, or of the whole prompt."""
+    """Of each text to embed, of each picture, or of the whole prompt."""
     status: Status = Status.OPEN
     http_status: int = 200
     fault: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
+    seconds: int = 0
+    """Of a recording, as billed."""
     usage_reported: bool = False
     time: float = field(default_factory=time.time)
     """Unix seconds when it came in."""

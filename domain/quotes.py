@@ -7,11 +7,13 @@ from functools import lru_cache
 from math import log, sqrt
 
 from domain import sentences
+from domain.chunking import UNSPACED
 from domain.terms import chunk_terms
 
 _NUMBER_WEIGHT, _NAME_WEIGHT = 3.0, 1.5
 _SHORTEST_VERBATIM = 8
-"""Letters and digits below which a claim that stands in the passage proves nothing."""
+"""Letters and digits below which a claim that stands in the passage proves nothing; a letter of
+a script without spaces counts as three."""
 _LONGEST_CLAIM = 1_000
 _FEWEST_WORDS = 2
 """Words between two markers below which they share a claim."""
@@ -22,6 +24,7 @@ _MARKERS_AT_END = re.compile(r"(?:\s*\[\d+\])+\s*\Z")
 _MARKER = re.compile(r"\s*\[\d+\]")
 _LINE_LEAD = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)]|#{1,6})\s+)*")
 _WORD = re.compile(r"\w+")
+_UNSPACED_LETTER = re.compile(f"[{UNSPACED}]")
 _MARKUP = re.compile(r"\*\*|__|`")
 _GERMAN = re.compile(r"\b(?:der|die|das|und|ist|nicht|eine?)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<=\S )[^\W\d_a-zß-öø-ÿ][^\W_]+(?:[-‐][^\W_]+)*")
@@ -117,7 +120,8 @@ class _Prepared:
     def verbatim(self, claim: Claim) -> tuple[int, int] | None:
         """From the first to the last sentence that the claim covers, where it stands there."""
         wanted = _fold(claim.text)
-        at = self.folded.find(wanted) if len(wanted) >= _SHORTEST_VERBATIM else -1
+        length = len(wanted) + 2 * len(_UNSPACED_LETTER.findall(wanted))
+        at = self.folded.find(wanted) if length >= _SHORTEST_VERBATIM else -1
         if at < 0:
             return None
         first, last = _place(self.text, at), _place(self.text, at + len(wanted) - 1)

@@ -13,13 +13,16 @@ _PR_SET_PDEATHSIG = 1
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 
 
-def confine(parent: int, *, memory_bytes: int, written_bytes: int = 0) -> None:
+def confine(
+    parent: int, *, memory_bytes: int, written_bytes: int = 0, starts_threads: bool = False
+) -> None:
     """Die with the parent, write no more than allowed, start nothing, talk to nobody, stay small.
 
     Args:
         parent: its process id.
         memory_bytes: address space from now on.
         written_bytes: the longest file that may be written.
+        starts_threads: as threads count as processes, it may start those, too.
     """
     if sys.platform == "linux":
         libc = ctypes.CDLL(None)
@@ -32,7 +35,7 @@ def confine(parent: int, *, memory_bytes: int, written_bytes: int = 0) -> None:
     for limit, most in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, written_bytes),
-        (resource.RLIMIT_NPROC, 0),
+        *([] if starts_threads else [(resource.RLIMIT_NPROC, 0)]),
         (resource.RLIMIT_NOFILE, _MOST_FILES),
         (resource.RLIMIT_AS, _size_bytes() + memory_bytes),
     ):

@@ -24,6 +24,7 @@ _FORMATS = "mp3,wav,w64,aac,flac,ogg,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2"
 _LOUD = 0.01
 """Of full scale: once something is as loud, a recording is not silent."""
 _RATE = 16_000
+_LONGEST_PACKET_S = 60
 _NO_SOUND = "This file holds no sound. Add a recording."
 _DAMAGED = "This recording is damaged: no sound in it can be decoded. Save it anew and add that."
 
@@ -131,6 +132,8 @@ class _Length:
 
     def add(self, packet: "av.Packet[av.AudioStream]") -> None:
         duration = packet.duration or 0
+        if duration * self._time_base > _LONGEST_PACKET_S:  # nonsense, as some last ones say
+            duration = 0
         self._total += duration
         self._all_timed &= duration > 0
         if packet.pts is not None:

@@ -5,39 +5,20 @@ import io
 import os
 import signal
 import time
-import wave
 from collections.abc import AsyncIterator
 from decimal import Decimal
 from pathlib import Path
 
 import av
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from adapters.extraction.sound_process import SoundProcesses
 from domain.errors import BelegError, TooLarge, Unavailable, Unreadable
 from domain.sound import MOST_SENT_BYTES, Sound, bits_per_s, require_hearable
+from tests.adapters.made_sound import tone, wav
 
 _RATE = 16_000
-
-
-Samples = npt.NDArray[np.int16]
-
-
-def tone(seconds: float, rate: int = _RATE) -> Samples:
-    samples: Samples = (np.sin(np.arange(int(seconds * rate)) * 0.2) * 10_000).astype(np.int16)
-    return samples
-
-
-def wav(samples: Samples, rate: int = _RATE, channels: int = 1) -> bytes:
-    out = io.BytesIO()
-    with wave.open(out, "wb") as file:
-        file.setnchannels(channels)
-        file.setsampwidth(2)
-        file.setframerate(rate)
-        file.writeframes(samples.tobytes())
-    return out.getvalue()
 
 
 def encoded(container: str, codec: str, seconds: float = 2.0, rate: int = 48_000) -> bytes:

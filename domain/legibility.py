@@ -11,10 +11,11 @@ stay between 3.4 and 4.6.
 import re
 import unicodedata
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from math import sqrt
 
 from domain.letter_pairs import ALPHABETS, PAIRS
@@ -24,6 +25,9 @@ _FEWEST_PAIRS = 60
 _MOST_BITS = 5.0
 _SPREAD = 7.0
 """Bits by which the mean of one pair may stray; that of n pairs by this over sqrt(n)."""
+_SURE_BITS = 4.4
+_TELLING_WORDS = 150
+"""Some eight hundred pairs, whose mean strays by a tenth of a bit."""
 _DOUBTFUL_BITS = 4.7
 """Above it, a text that much likelier words can be made of has its letters swapped."""
 _MOST_WITH_GAIN = 5.6
@@ -191,13 +195,23 @@ def _garbled_alphabets(raw: str) -> set[str]:
 
     Words of three letters and more count; alphabets with too few pairs to tell are left out.
     """
-    words = " ".join(_WORD.findall(raw)).translate(_FOLD)
+    words = _WORD.findall(raw)
+    # On nearly every page a part of the words leaves no doubt, and counting pairs takes long.
+    part = _pairs(words[:: 1 + len(words) // _TELLING_WORDS])
+    if all(_mean_bits(pairs) < _SURE_BITS for pairs in part.values()):
+        return set()
+    return {script for script, pairs in _pairs(words).items() if _is_strange(script, pairs)}
+
+
+def _pairs(words: Sequence[str]) -> dict[str, Counter[tuple[str, str]]]:
+    """How often each pair of letters, or of the blank before a word and a letter, occurs."""
+    folded = " ".join(words).translate(_FOLD)
     pairs: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-    for (before, letter), count in Counter(pairwise(" " + words)).items():
+    for (before, letter), count in Counter(pairwise(" " + folded)).items():
         script = _ALPHABET_OF.get(letter) or _ALPHABET_OF.get(before)
         if script and letter != " ":
             pairs[script][before, letter] = count
-    return {script for script, counts in pairs.items() if _is_strange(script, counts)}
+    return pairs
 
 
 def _is_strange(script: str, pairs: Counter[tuple[str, str]]) -> bool:
@@ -224,26 +238,30 @@ def _unswapped_bits(script: str, pairs: Counter[tuple[str, str]]) -> float:
     Of a language's own words hardly likelier ones can be made; of swapped ones much likelier.
     """
     bits = _bits()
-    neighbours: dict[str, list[tuple[tuple[str, str], int]]] = defaultdict(list)
+    neighbours: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
     for pair, count in pairs.items():
         for letter in set(pair):
-            neighbours[letter].append((pair, count))
-    stands_for = {letter: letter for letter in ALPHABETS[script]}
+            neighbours[letter].append((*pair, count))
+    stands_for = {letter: letter for letter in chain(ALPHABETS[script], *pairs)}
 
-    def cost(letters: str) -> float:
-        touched = dict(pair for letter in letters for pair in neighbours[letter])
+    @cache
+    def touched(one: str, other: str) -> list[tuple[str, str, int]]:
+        apart = (pair for pair in neighbours[other] if one not in pair[:2])
+        return [*neighbours[one], *apart]
+
+    def cost(one: str, other: str) -> float:
+        stands, unknown = stands_for, _UNKNOWN_PAIR
         return sum(
-            bits.get((stands_for.get(a, a), stands_for.get(b, b)), _UNKNOWN_PAIR) * count
-            for (a, b), count in touched.items()
+            [bits.get((stands[a], stands[b]), unknown) * n for a, b, n in touched(one, other)]
         )
 
     total, better = _mean_bits(pairs) * pairs.total(), 0.0
     for _ in range(_MOST_SWEEPS):
         gained = better
         for one, other in combinations(ALPHABETS[script], 2):
-            before = cost(one + other)
+            before = cost(one, other)
             stands_for[one], stands_for[other] = stands_for[other], stands_for[one]
-            if (gain := before - cost(one + other)) > 0:
+            if (gain := before - cost(one, other)) > 0:
                 better += gain
             else:
                 stands_for[one], stands_for[other] = stands_for[other], stands_for[one]

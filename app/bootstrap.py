@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from app.services import Services
     from app.settings import Endpoint, Settings
     from domain.embedding_set import EmbeddingSet
-    from domain.ports import BlobStore, ChatModel, Embedder, Reranker, Vision
+    from domain.ports import BlobStore, ChatModel, Embedder, Reranker, Transcriber, Vision
     from domain.stores import UnitOfWork
     from domain.usecases.administer import Administer
 
@@ -70,6 +70,8 @@ def check(settings: "Settings") -> None:
     for endpoint in (settings.chat, settings.embedding, settings.vision, settings.rerank):
         if endpoint:
             prices.of(endpoint.model)
+    if settings.stt:
+        prices.of_sound(settings.stt.model)
 
 
 @asynccontextmanager
@@ -102,6 +104,7 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
     from adapters.clock import SystemClock
     from adapters.extraction.pdf_process import PdfProcesses
     from adapters.extraction.reader import FileReader
+    from adapters.extraction.sound_process import SoundProcesses
     from adapters.passwords import Argon2Passwords
     from adapters.postgres.connection import open_pool
     from adapters.postgres.listener import PostgresListener
@@ -142,6 +145,8 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
             similarity_floor=floor,
             chat=await _chat(settings, stack),
             vision=await _vision(settings, stack),
+            sounds=SoundProcesses(),
+            transcriber=await _transcriber(settings, stack),
             prices=load_prices(settings.prices_file),
             reranker=await _reranker(settings, stack),
         )
@@ -236,6 +241,18 @@ async def _vision(settings: "Settings", stack: AsyncExitStack) -> "Vision | None
         settings.vision_reasoning_effort,
     )
     return OpenAIVision(client, settings.vision.model, habits)
+
+
+async def _transcriber(settings: "Settings", stack: AsyncExitStack) -> "Transcriber | None":
+    """The endpoint's, or the local model where it is installed."""
+    if settings.stt is None:
+        from adapters.inference.local_transcriber import LocalTranscriber, installed
+
+        return LocalTranscriber() if installed() else None
+    from adapters.inference.transcriber import OpenAITranscriber
+
+    client = await _client(settings.stt, stack)
+    return OpenAITranscriber(client, settings.stt.model, settings.stt_timeout_s)
 
 
 async def _reranker(settings: "Settings", stack: AsyncExitStack) -> "Reranker | None":

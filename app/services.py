@@ -9,6 +9,7 @@ import structlog
 from app.settings import Settings
 from domain.embedding_set import EmbeddingSet
 from domain.fetching import FetchPage
+from domain.hearing import Hearing
 from domain.live import LiveAnswers
 from domain.metering import Meter, MeteredEmbedder
 from domain.pdf_capture import MOST_PDF_PAGES
@@ -22,6 +23,8 @@ from domain.ports import (
     PasswordHasher,
     Reader,
     Reranker,
+    SoundReader,
+    Transcriber,
     Vision,
     WebFetcher,
 )
@@ -43,8 +46,8 @@ from domain.usecases.manage_accounts import ManageAccounts
 from domain.usecases.manage_credentials import ManageCredentials
 from domain.usecases.manage_notebooks import ManageNotebooks
 from domain.usecases.manage_sources import ManageSources
-from domain.usecases.read_audit import ReadAudit
 from domain.usecases.rate_answer import RateAnswer
+from domain.usecases.read_audit import ReadAudit
 from domain.usecases.read_citation import ReadCitation
 from domain.usecases.read_usage import ReadUsage
 from domain.usecases.reap import Reap
@@ -104,6 +107,8 @@ class Ports:
     """The embedding model's own."""
     chat: ChatModel | None
     vision: Vision | None
+    sounds: SoundReader
+    transcriber: Transcriber | None
     prices: PriceList
     reranker: Reranker | None = None
 
@@ -119,6 +124,8 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
     metered = MeteredEmbedder(ports.embedder, meter)
     prices.of(ports.embedder.model)
     sight = _sight(ports.vision, meter, settings)
+    if ports.transcriber:
+        prices.of_sound(ports.transcriber.model)
     floor = settings.similarity_floor
     retrieval = RetrievalSettings(
         mode=settings.retrieval_mode,
@@ -155,6 +162,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
             ports.reader,
             clock,
             settings.max_file_bytes,
+            settings.max_audio_bytes,
             settings.max_sources_per_notebook,
             settings.url_allow_hosts,
         ),
@@ -167,6 +175,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
                 ports.reader,
                 FetchPage(uow, ports.blobs, ports.reader, ports.web),
                 sight,
+                Hearing(uow, ports.blobs, ports.sounds, ports.transcriber, meter),
                 settings.max_words_per_source,
             ),
             ports.chunker,

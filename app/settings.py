@@ -13,6 +13,7 @@ from domain.retrieval import RetrievalMode
 from domain.usecases.manage_accounts import SignUp
 
 LOCAL_MODEL = "multilingual-e5-small"
+LOCAL_EARS = "whisper-base"
 QUOTING = "extractive"
 LOCAL_VISION = "tesseract"
 _LONGEST_CALL_S = 600
@@ -66,6 +67,10 @@ class Settings:
     """Sent to the vision model where set."""
     pdf_vision_max_pages: int
     """Pages of one PDF that a vision model may read."""
+    stt: Endpoint | None
+    """STT_MODEL, STT_BASE_URL, STT_API_KEY; None: the local model, where it is installed."""
+    stt_timeout_s: float
+    """Seconds a recording may take to be sent and transcribed."""
     prices_file: Path | None
     """Prices over the shipped ones, in TOML."""
     storage_url: str
@@ -104,6 +109,8 @@ class Settings:
     """Bytes of an uploaded file."""
     url_allow_hosts: tuple[str, ...]
     """Hosts, or host:port, that web pages are fetched from even where they are not public."""
+    max_audio_bytes: int
+    """Bytes of an uploaded recording."""
     max_words_per_source: int
     """Words of a source."""
     max_sources_per_notebook: int
@@ -146,6 +153,8 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         vision_timeout_s=read.seconds("VISION_TIMEOUT_S", 120),
         vision_reasoning_effort=read.text("VISION_REASONING_EFFORT") or None,
         pdf_vision_max_pages=read.integer("PDF_VISION_MAX_PAGES", 100, 0, MOST_PDF_PAGES),
+        stt=read.named_endpoint("STT", unless=LOCAL_EARS),
+        stt_timeout_s=read.seconds("STT_TIMEOUT_S", 600),
         prices_file=Path(prices) if prices else None,
         storage_url=read.url("STORAGE_URL", (data / "files").as_uri(), "file"),
         chunker=read.choice(
@@ -169,6 +178,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         signup_credit=read.money("SIGNUP_CREDIT", "5"),
         max_file_bytes=read.integer("MAX_FILE_BYTES", 20_000_000, 1),
         url_allow_hosts=read.hosts("URL_ALLOW_HOSTS"),
+        max_audio_bytes=read.integer("MAX_AUDIO_BYTES", 500_000_000, 1),
         max_words_per_source=read.integer("MAX_WORDS_PER_SOURCE", 200_000, 1),
         max_sources_per_notebook=read.integer("MAX_SOURCES_PER_NOTEBOOK", 50, 1),
         max_questions_per_notebook_day=read.integer("MAX_QUESTIONS_PER_NOTEBOOK_DAY", 50, 0),
@@ -261,6 +271,14 @@ class _Environment:
         if not amount.is_finite() or amount < 0:
             raise Rejected(f"{name} is an amount in USD, not {value!r}.")
         return amount
+
+    def named_endpoint(self, kind: str, *, unless: str) -> Endpoint | None:
+        """As `endpoint`, for a kind whose model has to be named: no provider has a usual one."""
+        if self.text(f"{kind}_MODEL"):
+            return self.endpoint(kind, "", unless=unless)
+        if self.text(f"{kind}_BASE_URL") or self.text(f"{kind}_API_KEY"):
+            raise Rejected(f"{kind}_MODEL is not set: name the model of {kind}_BASE_URL.")
+        return None
 
     def endpoint(self, kind: str, model: str, *, unless: str) -> Endpoint | None:
         """A kind's own endpoint, or the one for everything; None where neither is set."""

@@ -84,6 +84,7 @@ async def transcribe_once(
     make: Callable[[], Awaitable[Transcript]],
     *,
     progress: Callable[[], Progress] | None = None,
+    tries: int = 5,
 ) -> Transcript:
     """Make a metered call whose transcript is kept, with its bill, until the source is ready.
 
@@ -93,6 +94,7 @@ async def transcribe_once(
         key: what is transcribed and by which model, such as "page:7:<model>:150".
         make: one request to the model.
         progress: published in the transaction that settles the call.
+        tries: requests at most.
 
     Raises:
         Superseded, OutOfCredit, ModelError.
@@ -104,4 +106,4 @@ async def transcribe_once(
         if progress:
             await tx.sources.show_progress(source.id, source.attempt, progress())
 
-    return await meter.run(call, make, before=attempt.require, after=keep)
+    return await meter.run(call, make, before=attempt.require, after=keep, tries=tries)

@@ -14,6 +14,17 @@ _BITS_PER_S = (64_000, 48_000, 40_000, 32_000, 24_000, 16_000, 8_000)
 _FRAMING = 1.01
 _AS_UPLOADED = frozenset({"mp3", "wav"})
 
+_MEDIA_TYPES: tuple[tuple[bytes, str], ...] = (
+    (b"ID3", "audio/mpeg"),
+    (b"fLaC", "audio/flac"),
+    (b"OggS", "audio/ogg"),
+    (b"\x1aE\xdf\xa3", "audio/webm"),
+    # Frames of AAC and of MP3; UTF-16's byte order mark, FF FE, is none.
+    *((start, "audio/aac") for start in (b"\xff\xf1", b"\xff\xf9")),
+    *((b"\xff" + bytes([sync]), "audio/mpeg") for sync in (0xE2, 0xE3, 0xF2, 0xF3, 0xFA, 0xFB)),
+)
+_STILL_BRANDS = (b"avif", b"avis", b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1")
+
 
 @dataclass(frozen=True, slots=True)
 class Sound:
@@ -36,6 +47,15 @@ class Sound:
     def goes_as_it_is(self) -> bool:
         """True where it need not be converted before it is sent."""
         return self.format in _AS_UPLOADED and self.bytes <= MOST_SENT_BYTES
+
+
+def sound_type(head: bytes) -> str | None:
+    """The media type of a recording, by its first bytes; None where they begin something else."""
+    if head[:4] in {b"RIFF", b"RF64"} and head[8:12] == b"WAVE":
+        return "audio/wav"
+    if head[4:8] == b"ftyp":
+        return None if head[8:12] in _STILL_BRANDS else "audio/mp4"
+    return next((told for start, told in _MEDIA_TYPES if head.startswith(start)), None)
 
 
 def require_hearable(sound: Sound) -> None:

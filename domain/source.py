@@ -30,6 +30,7 @@ class SourceKind(StrEnum):
     CSV = "csv"
     EPUB = "epub"
     IMAGE = "image"
+    AUDIO = "audio"
     GENERATED = "generated"
     """A document that was made from other sources here; nobody uploads one."""
 
@@ -160,6 +161,11 @@ class Source:
         return blob_key(self.owner_id, self.sha256)
 
     @property
+    def mp3_key(self) -> str:
+        """Where a recording is kept that was converted to be transcribed."""
+        return mp3_key(self.owner_id, self.sha256)
+
+    @property
     def file_name(self) -> str:
         """What it is called when it is downloaded: no address."""
         if self.url is None:
@@ -176,3 +182,8 @@ class Source:
 def blob_key(owner_id: UserId, sha256: bytes) -> str:
     """The storage key of a file: prefixed by its owner, named by its content."""
     return f"{owner_id}/{sha256.hex()}"
+
+
+def mp3_key(owner_id: UserId, sha256: bytes) -> str:
+    """The storage key of what was made of a recording: it goes where its file goes."""
+    return f"{blob_key(owner_id, sha256)}.mp3"

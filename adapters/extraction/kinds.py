@@ -4,6 +4,7 @@ import re
 
 from adapters.extraction.text import utf16_without_mark
 from domain.errors import UnsupportedType
+from domain.sound import sound_type
 from domain.source import SourceKind
 
 _PDF_WITHIN = 1_024
@@ -13,7 +14,8 @@ _PAGES = (".html", ".htm", ".xhtml")
 _TABLES = (".csv", ".tsv")
 _READABLE = (
     "Readable are PDF, DOCX, PPTX, XLSX, CSV, EPUB and HTML files, plain text and Markdown, and"
-    " PNG, JPEG, WebP, GIF and HEIC images."
+    " PNG, JPEG, WebP, GIF and HEIC images, and MP3, WAV, M4A, MP4, AAC, Ogg, FLAC and WebM"
+    " recordings."
 )
 _EPUB_WITHIN = 200
 # A file's entry in the directory at an archive's end: 46 bytes, then its name.
@@ -37,10 +39,6 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"MM\0*", "a TIFF image"),
     (b"\x00\x00\x01\x00", "an icon"),
     (b"8BPS", "a Photoshop image"),
-    (b"ID3", "an MP3 recording"),
-    (b"fLaC", "a FLAC recording"),
-    (b"OggS", "an Ogg recording"),
-    (b"\x1aE\xdf\xa3", "a WebM or Matroska recording"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Microsoft Office document"),
     (b"{\\rtf", "an RTF document"),
     (b"%!PS", "a PostScript file"),
@@ -57,14 +55,11 @@ _ZIPPED: tuple[tuple[bytes, str], ...] = (
     (b"application/vnd.oasis.opendocument", "an OpenDocument file"),
     (b"[Content_Types].xml", "an Office document of another program"),
 )
-_RIFF = {b"WAVE": "a WAV recording", b"AVI ": "an AVI video"}
 _IMAGE = re.compile(
     rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|RIFF.{4}WEBP"
     rb"|.{4}ftyp(?:hei[cxms]|hev[cx]|mif1|msf1)",
     re.DOTALL,
 )
-# Frames of MP3 and AAC; UTF-16's byte order mark, FF FE, is none.
-_FRAMES = (b"\xff\xf1", b"\xff\xf2", b"\xff\xf3", b"\xff\xf9", b"\xff\xfa", b"\xff\xfb")
 _HTML = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|title)\b"
 )
@@ -78,6 +73,8 @@ def kind_of(head: bytes, name: str) -> SourceKind:
         return SourceKind.PDF
     if _IMAGE.match(head):
         return SourceKind.IMAGE
+    if sound_type(head):
+        return SourceKind.AUDIO
     if (old := _old_office(head)) is not None:
         raise UnsupportedType(old)
     if (zipped := _zipped_kind(head)) is not None:
@@ -130,14 +127,16 @@ def _other_kind(head: bytes) -> str | None:
     lower = head.removeprefix(b"\xef\xbb\xbf").lower()
     if _SVG.match(lower):
         return "an SVG image"
-    return _container(head) or _recording(head)
+    return _container(head)
 
 
 def _container(head: bytes) -> str | None:
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return next((called for part, called in _ZIPPED if part in head), "a ZIP archive")
-    if head[:4] == b"RIFF":
-        return _RIFF.get(head[8:12])
+    if head[:4] == b"RIFF" and head[8:12] == b"AVI ":
+        return "an AVI video"
+    if head[4:12] in {b"ftypavif", b"ftypavis"}:
+        return "an AVIF image"
     if head[257:262] == b"ustar":
         return "a TAR archive"
     if head.startswith(b"BM") and head[6:10] == b"\0\0\0\0":
@@ -145,12 +144,6 @@ def _container(head: bytes) -> str | None:
     if head.startswith(b"MZ") and b"\0" in head[:64]:
         return "a program"
     return None
-
-
-def _recording(head: bytes) -> str | None:
-    if head[4:8] == b"ftyp":
-        return "an AVIF image" if head[8:12] == b"avif" else "an MP4 or M4A recording"
-    return "an MP3 or AAC recording" if head.startswith(_FRAMES) else None
 
 
 def _is_text(head: bytes) -> bool:

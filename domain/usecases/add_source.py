@@ -13,6 +13,7 @@ from domain.errors import NotFound, Rejected, TooLarge
 from domain.ids import NotebookId, SourceId, new_id
 from domain.jobs import INGEST_SOURCE
 from domain.ports import BlobStore, Clock, Reader
+from domain.sound import sound_type
 from domain.source import CaptureMode, Source, SourceKind, SourceStatus
 from domain.stores import Stores, UnitOfWork
 from domain.text_gate import clean
@@ -37,6 +38,7 @@ _MEDIA_TYPES = {
     SourceKind.CSV: "text/csv",
     SourceKind.EPUB: "application/epub+zip",
     SourceKind.IMAGE: "image/heic",
+    SourceKind.AUDIO: "audio/mpeg",
 }
 _IMAGE_TYPES = {
     b"\x89PNG": "image/png",
@@ -70,6 +72,7 @@ class AddSource:
     reader: Reader
     clock: Clock
     max_bytes: int
+    max_audio_bytes: int
     max_sources_per_notebook: int
     url_allow_hosts: tuple[str, ...] = ()
 
@@ -105,12 +108,13 @@ class AddSource:
         size = content.seek(0, io.SEEK_END)
         if not size:
             raise Rejected(f"{name} is empty.")
-        if size > self.max_bytes:
-            raise TooLarge(
-                f"{name} has {size / 1e6:.1f} MB; {self.max_bytes / 1e6:.0f} MB is the limit."
-            )
         content.seek(0)
-        telling = _telling(content)
+        head = content.read(_HEAD_BYTES)
+        recording = sound_type(head)
+        most = self.max_audio_bytes if recording else self.max_bytes
+        if size > most:
+            raise TooLarge(f"{name} has {size / 1e6:.1f} MB; {most / 1e6:.0f} MB is the limit.")
+        telling = head + content.read() if head.startswith(_CONTAINERS) else head
         kind = kind or self.reader.kind_of(telling, name)
         if kind is not SourceKind.PDF:
             capture_mode = CaptureMode.TEXT  # one entry, whatever the mode for PDF is
@@ -119,6 +123,8 @@ class AddSource:
         source = self._new(user, kind, name, title, digest, size, capture_mode)
         if kind is SourceKind.IMAGE:
             source = replace(source, media_type=_image_type(telling))
+        if kind is SourceKind.AUDIO:
+            source = replace(source, media_type=recording or source.media_type)
         request = _Request.of(idempotency_key, notebook_id, name, title, digest, capture_mode)
         async with self.uow() as tx:
             first = await self._first_answer(tx, user, request)
@@ -262,12 +268,6 @@ class AddSource:
             skipped=(),
             created_at=self.clock.now(),
         )
-
-
-def _telling(content: BinaryIO) -> bytes:
-    """As much of a file as its kind is told by."""
-    head = content.read(_HEAD_BYTES)
-    return head + content.read() if head.startswith(_CONTAINERS) else head
 
 
 def _image_type(head: bytes) -> str:

@@ -8,6 +8,7 @@ from domain.capture import Attempt, require_few_words
 from domain.errors import NotFound, TooLarge, Unreadable
 from domain.fetch import charset_of
 from domain.fetching import FetchPage
+from domain.hearing import Hearing
 from domain.parallel import run_each
 from domain.passage import Passage
 from domain.pdf_capture import PdfText, composed, pages_to_see
@@ -37,6 +38,7 @@ class CaptureSource:
     Args:
         fetch: gets what is behind an address.
         sight: reads pictures; None where nothing here does.
+        hearing: reads recordings.
         max_words: of a source.
     """
 
@@ -45,12 +47,15 @@ class CaptureSource:
     reader: Reader
     fetch: FetchPage
     sight: Sight | None
+    hearing: Hearing
     max_words: int
 
     async def __call__(self, attempt: Attempt) -> Reading:
         """See `Capture`."""
         if attempt.source.url is not None:
             attempt = replace(attempt, source=await self.fetch(attempt))
+        if attempt.source.kind is SourceKind.AUDIO:
+            return await self.hearing(attempt)
         content = await self.blobs.get(attempt.source.blob_key)
         return await self._file(attempt, content, attempt.source.kind)
 

@@ -15,7 +15,7 @@ from domain.jobs import INGEST_SOURCE
 from domain.passage import Passage
 from domain.ports import BlobStore, Box, Reader
 from domain.sealed import PAD_BYTES, seal
-from domain.source import Source, SourceKind, blob_key
+from domain.source import Source, SourceKind, blob_key, mp3_key
 from domain.stores import Page, Stores, UnitOfWork
 
 _VIEWED_PIXELS = 4_000_000
@@ -75,6 +75,7 @@ class ManageSources:
             for digest in hashes:
                 if not await tx.sources.needs_blob(source.owner_id, digest):
                     await self.blobs.delete(blob_key(source.owner_id, digest))
+                    await self.blobs.delete(mp3_key(source.owner_id, digest))
 
     async def retry(
         self,

@@ -13,9 +13,18 @@ _END = object()
 
 
 async def while_open(
-    services: Services, user: User, notebook_id: NotebookId, events: AsyncIterator[bytes]
+    services: Services,
+    user: User,
+    notebook_id: NotebookId,
+    events: AsyncIterator[bytes],
+    *,
+    farewell: bytes = b"",
 ) -> AsyncIterator[bytes]:
-    """`events`, until they end or the notebook is closed to that user, whichever comes first."""
+    """`events`, until they end or the notebook is closed to that user, whichever comes first.
+
+    Args:
+        farewell: what is said then.
+    """
     async with services.listener.waiting(ACCESS_CHANGED, str(user.id)) as changed:
         closed = asyncio.create_task(_closed(services, user, notebook_id, changed))
         step: asyncio.Future[bytes | object] | None = None
@@ -25,6 +34,7 @@ async def while_open(
                 await asyncio.wait({step, closed}, return_when=asyncio.FIRST_COMPLETED)
                 if closed.done():
                     closed.result()
+                    yield farewell
                     return
                 event = step.result()
                 if not isinstance(event, bytes):

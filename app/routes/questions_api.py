@@ -31,12 +31,13 @@ from app.structs.answers import AnswerOut, CitationOut, FeedbackIn, QuestionIn, 
 from app.structs.lists import ListBody
 from app.while_open import while_open
 from domain.conversation import Answer, AnswerEvent, Citation, EventKind
-from domain.errors import Problem
+from domain.errors import NotFound, Problem
 from domain.ids import AnswerId, NotebookId
 from domain.stores import Page
 
 LastEventId = Annotated[str | None, HeaderParameter(name="Last-Event-ID")]
 Running = NamedDependency[Runs]
+_CLOSED = Problem(NotFound.code, "You may not see this notebook any more.")
 
 
 @post(
@@ -73,8 +74,7 @@ async def ask(
     runs.start(asked)
     answer_id = asked.answer.id
     if "text/event-stream" in request.headers.get("accept", ""):
-        events = _events(services, user, answer_id, after=0)
-        stream = sse.stream(while_open(services, user, asked.answer.notebook_id, events))
+        stream = _stream(services, user, asked.answer, after=0)
         stream.status_code = 200  # readers of event streams take nothing else for one
         return stream
     if wait:
@@ -111,8 +111,7 @@ async def events(
     after = sse.last_event_id(last_event_id)
     if await services.answers.is_over(answer, after):
         return Response(None, status_code=204)
-    events = _events(services, user, answer.id, after)
-    return sse.stream(while_open(services, user, answer.notebook_id, events))
+    return _stream(services, user, answer, after)
 
 
 @post("/answers/{answer_id:str}/stop", status_code=202)
@@ -157,6 +156,12 @@ async def _answer_out(services: Wired, user: Caller, answer_id: AnswerId) -> Ans
 async def _with_usage(services: Wired, answer: Answer) -> AnswerOut:
     usage, cost = await services.answers.usage(answer.id)
     return AnswerOut.of(answer, usage, cost)
+
+
+def _stream(services: Wired, user: Caller, answer: Answer, after: int) -> Stream:
+    events = _events(services, user, answer.id, after)
+    farewell = sse.event("error", stored_problem(_CLOSED))
+    return sse.stream(while_open(services, user, answer.notebook_id, events, farewell=farewell))
 
 
 async def _events(

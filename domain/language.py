@@ -10,6 +10,9 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 _WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE = 250
 """Code points of each of the three samples that are looked at: twice as many say the same."""
+_LONGEST_PAGE = 10_000
+_SURE = 0.95
+_LETTERS_TO_BE_SURE = 100
 _LONGEST_QUESTION = 1_000
 """Code points of a question that are looked at."""
 _LEAST_LETTERS = 3
@@ -86,20 +89,35 @@ def function_words(language: str) -> frozenset[str]:
 def detect(text: str) -> str:
     """The language of a passage, from samples of its beginning, middle and end.
 
+    Of a page the middle is enough where the model is sure of it.
+
     Returns:
         ISO 639-1, or "" where there is too little to go by.
     """
+    if 3 * _SAMPLE < len(text) <= _LONGEST_PAGE:
+        middle = _middle(text)
+        language, confidence = _likeliest(middle)
+        if confidence >= _SURE and _letters(middle) >= _LETTERS_TO_BE_SURE:
+            return language
     sample = _sample(text)
-    letters = sum(len(word) for word in _WORD.findall(sample))
+    letters = _letters(sample)
     if letters < _LEAST_LETTERS:
         return ""
-    language, confidence = next(
+    language, confidence = _likeliest(sample)
+    return language if confidence >= _LEAST_CONFIDENCE or letters >= _ENOUGH_LETTERS else ""
+
+
+def _likeliest(sample: str) -> tuple[str, float]:
+    """The likeliest language that ISO 639-1 has a code for, and the model's confidence in it."""
+    return next(
         (language, confidence)
         for language, confidence in _identifier().rank(sample)
         if len(language) == _TWO_LETTERS
     )
-    sure = confidence >= _LEAST_CONFIDENCE or letters >= _ENOUGH_LETTERS
-    return language if sure else ""
+
+
+def _letters(sample: str) -> int:
+    return sum(map(len, _WORD.findall(sample)))
 
 
 def detect_question(question: str, among: Sequence[str] = ("de", "en")) -> str:
@@ -139,8 +157,12 @@ def _sample(text: str) -> str:
     """At most three stretches of `text`."""
     if len(text) <= 3 * _SAMPLE:
         return text
-    middle = (len(text) - _SAMPLE) // 2
-    return "\n".join((text[:_SAMPLE], text[middle : middle + _SAMPLE], text[-_SAMPLE:]))
+    return "\n".join((text[:_SAMPLE], _middle(text), text[-_SAMPLE:]))
+
+
+def _middle(text: str) -> str:
+    start = (len(text) - _SAMPLE) // 2
+    return text[start : start + _SAMPLE]
 
 
 @lru_cache(maxsize=1)

@@ -27,6 +27,7 @@ from app.routes import (
     pages,
     questions_api,
     shares_api,
+    source_pages,
     sources_api,
 )
 from app.runs import Runs
@@ -41,18 +42,32 @@ def create_app(settings: Settings | None = None) -> Litestar:
     """The app; its database and models open when it starts."""
     settings = settings or read_settings()
     set_up_logs()
+    # Files are kept on disk as they come; other bodies are held in memory.
+    most_uploaded = max(settings.max_file_bytes, settings.max_audio_bytes) + FORM_BYTES
     api = Router(
         "/api/v1",
         route_handlers=[
             accounts_api.router,
             notebooks_api.router,
             sources_api.router,
+            Router(
+                "/",
+                route_handlers=[sources_api.add],
+                tags=["sources"],
+                request_max_body_size=most_uploaded,
+            ),
             questions_api.router,
             shares_api.router,
             credentials_api.router,
             admin_api.router,
         ],
         before_request=require_json,
+    )
+    page_uploads = Router(
+        "/",
+        route_handlers=[source_pages.add],
+        include_in_schema=False,
+        request_max_body_size=most_uploaded,
     )
     request_metrics, ledger_totals = RequestMetrics(), LedgerTotals()
 
@@ -72,7 +87,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
                 await app.state.runs.close()
 
     return Litestar(
-        route_handlers=[health.router, api, openapi.document, pages.router],
+        route_handlers=[health.router, api, openapi.document, pages.router, page_uploads],
         guards=[guard],
         lifespan=[lifespan],
         dependencies={

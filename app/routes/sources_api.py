@@ -8,6 +8,7 @@ from litestar import Request, Response, Router, delete, get, post
 from litestar.datastructures import UploadFile
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, QueryParameter
+from litestar.response import Stream
 
 from app.requests import (
     FORM_BYTES,
@@ -56,11 +57,13 @@ async def add(
     202 where it will be read, 200 where the library has it already.
     """
     where = NotebookId(path_id(notebook_id))
-    _check_size(request, services.settings.max_file_bytes)
+    settings = services.settings
     if request.content_type[0] == "multipart/form-data":
+        _check_size(request, max(settings.max_file_bytes, settings.max_audio_bytes))
         source, is_new = await _add_file(where, request, services, user, idempotency_key)
     else:
-        body = json_body(await request.body(), SourceIn)
+        _check_size(request, settings.max_file_bytes)
+        body = json_body(await _short_body(request, settings.max_file_bytes), SourceIn)
         source, is_new = await _add_json(where, body, services, user, idempotency_key)
     path = f"/api/v1/sources/{source.id}"
     return Response(
@@ -75,6 +78,16 @@ def _check_size(request: Request[Any, Any, Any], max_bytes: int) -> None:
         raise TooLarge(
             f"This has {int(announced) / 1e6:.1f} MB; {max_bytes / 1e6:.1f} MB is the limit."
         )
+
+
+async def _short_body(request: Request[Any, Any, Any], max_bytes: int) -> bytes:
+    """A body that may not say how long it is, and is held in memory."""
+    body = bytearray()
+    async for block in request.stream():
+        body += block
+        if len(body) > max_bytes + FORM_BYTES:
+            raise TooLarge(f"This has more than {max_bytes / 1e6:.1f} MB, which is the limit.")
+    return bytes(body)
 
 
 async def _add_file(
@@ -210,14 +223,15 @@ async def refresh(
 
 
 @get("/sources/{source_id:str}/original")
-async def original(source_id: PathText, services: Wired, user: Caller) -> Response[bytes]:
+async def original(source_id: PathText, services: Wired, user: Caller) -> Stream:
     """The file as it was uploaded or fetched, always as an attachment."""
     source, content = await services.sources.original(user, SourceId(path_id(source_id)))
     name = quote(source.file_name, safe="")
-    return Response(
+    return Stream(
         content,
         media_type=source.media_type,
         headers={
+            "Content-Length": str(source.bytes),
             "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
             "X-Content-Type-Options": "nosniff",
             "Content-Security-Policy": "sandbox",
@@ -282,7 +296,7 @@ def _page(number: int) -> int:
 router = Router(
     "/",
     route_handlers=[
-        *(add, list_in_notebook, unlink, library, read, remove, retry, refresh),
+        *(list_in_notebook, unlink, library, read, remove, retry, refresh),
         *(original, passages, page_image, highlights),
     ],
     tags=["sources"],

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import secrets
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from io import BytesIO
 from uuid import UUID
@@ -144,10 +145,18 @@ class ManageSources:
                 await self.blobs.delete(blob_key(source.owner_id, fetch.sha256))
             return await self._own(tx, user, source_id)
 
-    async def original(self, user: User, source_id: SourceId) -> tuple[Source, bytes]:
-        """The file as it was uploaded."""
+    async def original(
+        self, user: User, source_id: SourceId
+    ) -> tuple[Source, AsyncGenerator[bytes, None]]:
+        """The file as it was uploaded, in blocks.
+
+        Raises:
+            NotFound: it is not that user's, or not in the storage.
+        """
         source = await self.get(user, source_id)
-        return source, await self.blobs.get(source.blob_key)
+        if not await self.blobs.has(source.blob_key):
+            raise NotFound("The file is no longer in the storage.")
+        return source, self.blobs.stream(source.blob_key)
 
     async def passages(
         self, user: User, source_id: SourceId, *, page: int | None = None

@@ -34,7 +34,7 @@ from domain.errors import BelegError, Rejected
 from domain.ids import AnswerId, NotebookId, SourceId
 from domain.notebook import Notebook
 from domain.ports import Box
-from domain.source import Source, SourceKind
+from domain.source import Source, SourceKind, capture_mode
 from domain.web_address import is_address
 
 AnyRequest = Request[Any, Any, Any]
@@ -77,7 +77,11 @@ async def add(
         if isinstance(content, UploadFile) and content.filename:
             try:
                 await services.add_source(
-                    user, where, cast("BinaryIO", content.file), content.filename
+                    user,
+                    where,
+                    cast("BinaryIO", content.file),
+                    content.filename,
+                    capture_mode=capture_mode(form.get("pdf_capture") or user.pdf_capture),
                 )
             except Rejected as error:
                 problems.append(_named(content.filename, error, t))
@@ -86,7 +90,11 @@ async def add(
     text = str(form.get("text", ""))
     if is_address(text):
         try:
-            await services.add_source.page(user, where, text, title=str(form.get("title", "")))
+            await services.add_source.page(
+                *(user, where, text),
+                title=str(form.get("title", "")),
+                capture_mode=capture_mode(user.pdf_capture),
+            )
         except Rejected as error:
             problems.append(_named(text.strip(), error, t))
     elif text.strip():
@@ -128,9 +136,10 @@ async def refresh(
 async def retry(
     notebook_id: PathText, source_id: PathText, request: AnyRequest, services: Wired, user: Caller
 ) -> Response[Any]:
-    """Read a failed source again."""
+    """Read a failed source again, a locked PDF with the password of the form."""
     where = NotebookId(path_id(notebook_id))
-    await services.sources.retry(user, SourceId(path_id(source_id)))
+    password = str((await request.form()).get("password", ""))
+    await services.sources.retry(user, SourceId(path_id(source_id)), password=password)
     return await _list(request, services, user, where, [])
 
 
@@ -280,6 +289,8 @@ async def _boxes(
     services: Services, user: User, source: Source, asked: Asked, view: str
 ) -> list[Box] | None:
     """Where to mark the quote on the page's image; None where the text is wanted."""
+    if source.kind is SourceKind.IMAGE:
+        return None if view == "text" or (asked.has_quote and view != "image") else []
     if view != "image" or source.kind is not SourceKind.PDF or asked.page is None:
         return None
     if not asked.has_quote:
@@ -294,5 +305,5 @@ async def _boxes(
 
 router = Router(
     "/",
-    route_handlers=[add, remove, retry, refresh, events, read, cited],
+    route_handlers=[remove, retry, refresh, events, read, cited],
 )

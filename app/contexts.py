@@ -155,6 +155,20 @@ class AskedFragment:
 
 
 @dataclass(frozen=True, slots=True)
+class FeedbackFragment:
+    """What somebody thinks of an answer, as buttons.
+
+    Args:
+        said: True right after they said it.
+    """
+
+    template: ClassVar[str] = "questions/_feedback.html"
+    frame: Frame
+    answer: Answer
+    said: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SourceRow:
     """One source in its notebook's list."""
 

@@ -125,6 +125,7 @@ reader  -     POST   /notebooks/{notebook_id}/clear
 owner   -     GET    /answers/{answer_id}/citations/{marker}
 owner   -     POST   /answers/{answer_id}/stop
 owner   -     POST   /answers/{answer_id}/feedback
+owner   -     GET    /answers/{answer_id}/copy
 owner   -     GET    /answers/{answer_id}/stream
 """
 

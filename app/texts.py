@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.answer_texts import ANSWER_TEXTS
 from domain.errors import Problem
 
 LANGUAGES = ("de", "en")
@@ -153,6 +154,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
             " Then it writes answers and cites."
         ),
     ),
+    **ANSWER_TEXTS,
     "ask_label": ("Deine Frage", "Your question"),
     "ask_placeholder": ("Frage deine Quellen …", "Ask your sources …"),
     "ask": ("Fragen", "Ask"),
@@ -192,8 +194,6 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "General knowledge, not from your sources",
     ),
     "refused": ("Keine Antwort aus den Quellen", "No answer from the sources"),
-    "copy": ("Kopieren", "Copy"),
-    "copied": ("Kopiert", "Copied"),
     "cited": ("Zitierte Stellen", "Cited passages"),
     "cite_label": ("Beleg {n}: {title}, {where}", "Citation {n}: {title}, {where}"),
     "cite_label_plain": ("Beleg {n}: {title}", "Citation {n}: {title}"),

@@ -1,6 +1,7 @@
 """An answer's text as safe HTML, with a link at every marker that cites."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,10 +11,13 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from app.texts import Words
-from domain.conversation import Answer, Citation
+from domain.conversation import Answer, Check, Citation
 
-_OPEN, _CLOSE = "\ue000", "\ue001"
-_FOREIGN = str.maketrans({_OPEN: "\ufffd", _CLOSE: "\ufffd"})
+_OPEN, _CLOSE, _DOUBT_ENDS = "\ue000", "\ue001", "\ue002"
+_DOUBTS = range(0xE100, 0xF8FF)
+"""The n-th of them stands where the n-th doubtful stretch begins."""
+_FOREIGN = dict.fromkeys(range(0xE000, 0xF900), "\ufffd")
+_PART = re.compile(f"(<[^<>]*>|[{chr(_DOUBTS.start)}-{chr(_DOUBTS.stop)}{_DOUBT_ENDS}])")
 _PLACE = re.compile(rf"\\?\[{_OPEN}(\d+){_CLOSE}\\?\]")
 _PIECE = re.compile(r"(?P<ticks>`+)|(?P<blank>\n[ \t]*\n)|\[(?P<marker>\d{1,3})\]")
 _FENCE = 3
@@ -39,9 +43,45 @@ def answer_html(answer: Answer, t: Words) -> Markup:
         key=lambda place: place[:2],
     )
     spans = tuple((start, end) for start, end, _, _ in places)
-    safe = _rendered(answer.text, spans)
+    doubts = tuple((check.start, check.end) for check in answer.checks[: len(_DOUBTS)])
+    safe = _underlined(_rendered(answer.text, spans, doubts), answer.checks, t)
     links = [cite_link(answer, citation, number, t) for _, _, citation, number in places]
     return Markup(_PLACE.sub(lambda found: links[int(found[1])], safe))  # noqa: S704 - sanitised
+
+
+def numbered_html(answer: Answer) -> Markup:
+    """The rendered text with its markers as numbers in brackets; no links of ours."""
+    spans = sorted(
+        (mention.answer_start, mention.answer_end)
+        for citation in answer.citations
+        for mention in citation.mentions
+    )
+    safe = _rendered(answer.text, tuple(spans), ())
+    originals = [answer.text[start:end] for start, end in spans]
+    return Markup(_PLACE.sub(lambda found: originals[int(found[1])], safe))  # noqa: S704 - sanitised
+
+
+def check_label(check: Check, t: Words) -> str:
+    """What is doubtful, in one line."""
+    return t(f"check_{check.kind.value}")
+
+
+def _underlined(html: str, checks: Sequence[Check], t: Words) -> str:
+    """The text of every doubtful stretch in elements of its own, whatever elements cross it."""
+    parts, open_tag = [], ""
+    for part in _PART.split(html):
+        if part and ord(part[0]) in _DOUBTS:
+            check = checks[ord(part[0]) - _DOUBTS.start]
+            label = escape(check_label(check, t))
+            kind = check.kind.value
+            open_tag = f'<span class="doubt {kind}" title="{label}" aria-description="{label}">'
+        elif part == _DOUBT_ENDS:
+            open_tag = ""
+        elif open_tag and part.strip() and not part.startswith("<"):
+            parts.append(f"{open_tag}{part}</span>")
+        else:
+            parts.append(part)
+    return "".join(parts)
 
 
 def cite_link(answer: Answer, citation: Citation, mention: int, t: Words) -> Markup:
@@ -126,17 +166,22 @@ class StreamedText:
 
 
 @lru_cache(maxsize=512)
-def _rendered(text: str, spans: tuple[tuple[int, int], ...]) -> str:
-    """Sanitised HTML with a numbered place where each span stood.
+def _rendered(
+    text: str, spans: tuple[tuple[int, int], ...], doubts: tuple[tuple[int, int], ...]
+) -> str:
+    """Sanitised HTML with a numbered place where each span stood, and signs around each doubt.
 
     A place is written as escaped brackets: they are punctuation as the marker is, so that
     emphasis next to it still ends there, and they make no link with what follows.
     """
     text = text.translate(_FOREIGN)
+    put = [(start, stop, f"\\[{_OPEN}{n}{_CLOSE}\\]") for n, (start, stop) in enumerate(spans)]
+    put += [(stop, stop, _DOUBT_ENDS) for _, stop in doubts]
+    put += [(start, start, chr(_DOUBTS.start + n)) for n, (start, _) in enumerate(doubts)]
     parts, end = [], 0
-    for number, (start, stop) in enumerate(spans):
-        parts += [text[end:start], f"\\[{_OPEN}{number}{_CLOSE}\\]"]
-        end = stop
+    for start, stop, sign in sorted(put, key=lambda one: one[:2]):
+        parts += [text[end:start], sign]
+        end = max(end, stop)
     tokens = _MARKDOWN.parse("".join([*parts, text[end:]]))
     originals = [text[start:stop] for start, stop in spans]
     _mend(tokens, originals)
@@ -151,7 +196,7 @@ def _rendered(text: str, spans: tuple[tuple[int, int], ...]) -> str:
 
 
 def _mend(tokens: list[Token], originals: list[str]) -> None:
-    """No link inside code or links; headings below those of the page."""
+    """No marker's link inside code or links; headings below those of the page."""
 
     def restored(content: str) -> str:
         return _PLACE.sub(lambda found: originals[int(found[1])], content)

@@ -12,15 +12,16 @@ from litestar.response import Stream
 from markupsafe import Markup
 
 from app import sse
+from app.answer_copy import as_html, as_markdown
 from app.answer_html import StreamedText, answer_html
-from app.contexts import AskedFragment, Frame, Turn, TurnFragment, TurnsFragment
+from app.contexts import AskedFragment, FeedbackFragment, Frame, Turn, TurnFragment, TurnsFragment
 from app.rendering import frame, go_to, is_htmx, page, render
 from app.requests import Caller, PathText, Wired, cursor_id, form_key, path_id, source_ids
 from app.runs import Runs
 from app.services import Services
 from app.while_open import while_open
 from domain.account import User
-from domain.conversation import Answer, AnswerStatus, Citation, EventKind
+from domain.conversation import Answer, AnswerStatus, Citation, EventKind, Feedback, Rating
 from domain.errors import NotFound
 from domain.ids import AnswerId, NotebookId, SourceId, new_id
 
@@ -127,6 +128,40 @@ async def stream(
     return sse.stream(while_open(services, user, answer.notebook_id, events))
 
 
+@post("/answers/{answer_id:str}/feedback", status_code=200)
+async def rate(
+    answer_id: PathText, request: AnyRequest, services: Wired, user: Caller
+) -> Response[Any]:
+    """Keep whether it helped; the button that is pressed again takes that back."""
+    form = await request.form()
+    where = AnswerId(path_id(answer_id))
+    rating = str(form.get("rating", ""))
+    feedback = Feedback(
+        Rating(rating) if rating in set(Rating) else None, str(form.get("comment", ""))
+    )
+    await services.rate_answer(user, where, feedback)
+    answer = await services.answers.get(user, where)
+    if not is_htmx(request):
+        return go_to(request, f"/notebooks/{answer.notebook_id}#turn-{where}")
+    return page(request, FeedbackFragment(frame(request, user), answer, said=bool(rating)))
+
+
+@get("/answers/{answer_id:str}/copy")
+async def copy(
+    answer_id: PathText,
+    request: AnyRequest,
+    services: Wired,
+    user: Caller,
+    form: FromQuery[str] = "",
+) -> Response[str]:
+    """An answer with its citations: as Markdown, or as HTML to be put into a clipboard."""
+    answer = await services.answers.get(user, AnswerId(path_id(answer_id)))
+    t = frame(request, user).words
+    text = str(as_html(answer, t)) if form == "html" else as_markdown(answer, t)
+    # Plain text either way: nothing that a model wrote is a page of ours.
+    return Response(text, media_type="text/plain; charset=utf-8")
+
+
 async def _html_events(
     services: Services, user: User, answer: Answer, after: int, around: Frame
 ) -> AsyncIterator[bytes]:
@@ -161,5 +196,5 @@ async def _last_partial(services: Services, user: User, answer_id: AnswerId, aro
 
 router = Router(
     "/",
-    route_handlers=[ask, earlier, clear, stop, stream],
+    route_handlers=[ask, earlier, clear, stop, stream, rate, copy],
 )

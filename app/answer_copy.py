@@ -1,0 +1,56 @@
+"""An answer to take along: with its citations, as Markdown and as HTML."""
+
+import re
+
+from markupsafe import Markup, escape
+
+from app.answer_html import numbered_html
+from app.texts import Words
+from domain.conversation import Answer, Citation
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#])")
+
+
+def as_markdown(answer: Answer, t: Words) -> str:
+    """The text as it was written, and a list of what its markers stand for."""
+    lines = [
+        f"- \\[{citation.marker}\\] {_plain(_where(citation, t))}{_quote(citation, t)}"
+        for citation in answer.citations
+    ]
+    if not lines:
+        return f"{answer.text}\n"
+    return "\n".join([answer.text, "", f"**{t('citations_heading')}**", "", *lines, ""])
+
+
+def as_html(answer: Answer, t: Words) -> Markup:
+    """Likewise, for a word processor: markers are numbers in brackets, none a link of ours."""
+    parts = [numbered_html(answer)]
+    if answer.citations:
+        parts.append(Markup("<p><strong>{}</strong></p>").format(t("citations_heading")))
+        parts += [
+            Markup("<p>[{}] {}{}</p>").format(
+                citation.marker, _where(citation, t), escape(_quote(citation, t, escaped=False))
+            )
+            for citation in answer.citations
+        ]
+    return Markup("").join(parts)
+
+
+def _where(citation: Citation, t: Words) -> str:
+    title = " ".join(citation.source_title.split())
+    if citation.removed:
+        return f"{title} ({t('source_removed')})"
+    return f"{title}, {t('page_short', n=citation.page)}" if citation.page else title
+
+
+def _quote(citation: Citation, t: Words, *, escaped: bool = True) -> str:
+    """Its first quote, if it still has one."""
+    quote = " ".join(citation.mentions[0].quote.split())
+    if not quote:
+        return ""
+    left, right = ("„", "“") if t.language == "de" else ("“", "”")
+    return f": {left}{_plain(quote) if escaped else quote}{right}"
+
+
+def _plain(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)

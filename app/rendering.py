@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from litestar import Request, Response
 from litestar.response import Redirect
 
-from app.answer_html import check_label, quotes_of
+from app.answer_html import quotes_of
 from app.contexts import Context, ErrorPage, Frame, Problems
 from app.security import csrf_token, session_cookie, session_of
 from app.services import Services
@@ -129,7 +129,6 @@ environment.globals |= {
     "page_count": page_count,
     "page_of": page_of,
     "quotes_of": quotes_of,
-    "check_label": check_label,
 }
 
 

@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from app.texts import Words
 from domain.access import Role
-from domain.account import User
+from domain.account import ApiToken, Session, User
+from domain.audit import AuditEntry
 from domain.conversation import Answer, Citation
 from domain.notebook import Notebook, Share
 from domain.ports import Box
@@ -75,9 +76,51 @@ class SignInPage:
     frame: Frame
     is_new: bool
     sign_up_open: bool
+    invitation: str
     next: str
     email: str
     problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResetPage:
+    """The form for a new password, behind a link of the admin's."""
+
+    template: ClassVar[str] = "accounts/reset.html"
+    frame: Frame
+    secret: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class AccountPage:
+    """One's own password, sessions and tokens.
+
+    Args:
+        this: the session that reads the page.
+        scopes: what a new token may be given.
+        secret: of a token that was just made.
+    """
+
+    template: ClassVar[str] = "accounts/account.html"
+    frame: Frame
+    sessions: Sequence[Session]
+    this: UUID | None
+    tokens: Sequence[ApiToken]
+    scopes: Sequence[str]
+    secret: str = ""
+    done: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """Acts that matter to security, newest first."""
+
+    template: ClassVar[str] = "accounts/audit.html"
+    frame: Frame
+    entries: Sequence[AuditEntry]
+    next_cursor: UUID | None
 
 
 @dataclass(frozen=True, slots=True)

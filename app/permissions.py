@@ -103,7 +103,16 @@ anyone  -     GET    /sign-in
 anyone  -     POST   /sign-in
 anyone  -     GET    /sign-up
 anyone  -     POST   /sign-up
+anyone  -     GET    /reset/{secret}
+anyone  -     POST   /reset/{secret}
 account -     POST   /sign-out
+account -     GET    /account
+account -     POST   /account/password
+account -     POST   /account/sessions/end
+account -     POST   /account/sessions/{session_id}/end
+account -     POST   /account/tokens
+account -     POST   /account/tokens/{token_id}/revoke
+admin   -     GET    /admin/audit
 account -     POST   /language
 account -     GET    /
 account -     POST   /notebooks

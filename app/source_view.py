@@ -59,7 +59,8 @@ def viewer(
     Args:
         boxes: where the quote stands on the page's image; None where the text is shown.
     """
-    has_images = source.kind is SourceKind.PDF and asked.page is not None
+    is_image = source.kind is SourceKind.IMAGE
+    has_images = is_image or (source.kind is SourceKind.PDF and asked.page is not None)
     last = source.pages or 0
     mode = {} if boxes is None else {"view": "image"}
 
@@ -79,7 +80,7 @@ def viewer(
         has_quote=asked.has_quote,
         marker=asked.marker,
         url=asked.url(**mode),
-        text_url=asked.url(),
+        text_url=asked.url(view="text") if is_image else asked.url(),
         image_url=asked.url(view="image") if has_images else "",
         previous_url=other((asked.page or 0) - 1),
         next_url=other((asked.page or 0) + 1),

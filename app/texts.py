@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.account_texts import ACCOUNT_TEXTS
 from app.answer_texts import ANSWER_TEXTS
 from domain.errors import Problem
 
 LANGUAGES = ("de", "en")
 
 TEXTS: Mapping[str, tuple[str, str]] = {
+    **ACCOUNT_TEXTS,
     "tagline": (
         "Antworten aus deinen eigenen Dokumenten, jede Aussage mit Beleg.",
         "Answers from your own documents, every claim with its evidence.",
@@ -60,33 +62,20 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "Fragen und Antworten gehen verloren; die Quellen bleiben in deiner Bibliothek.",
         "Its questions and answers are lost; its sources stay in your library.",
     ),
-    "share": ("Teilen", "Share"),
-    "share_more": (
-        "Gäste sehen die Quellen, nicht deine Fragen. Ihre Fragen sehen und bezahlen nur sie.",
-        "Guests see the sources, not your questions. What they ask they alone see and pay for.",
-    ),
-    "guest_may": ("Darf", "May"),
-    "role_ask": ("lesen und fragen", "read and ask"),
-    "role_read": ("lesen", "read"),
-    "unshare": ("Entfernen", "Remove"),
-    "shared_by": ("Geteilt von {owner}", "Shared by {owner}"),
-    "read_only": (
-        "Dieses Notizbuch ist zum Lesen mit dir geteilt. Fragen kann, wem der Besitzer es erlaubt.",
-        "This notebook is shared with you to read. Its owner can let you ask questions, too.",
-    ),
-    "leave": ("Notizbuch verlassen", "Leave the notebook"),
-    "leave_more": (
-        "Du siehst das Notizbuch und deine Fragen darin dann nicht mehr.",
-        "You will no longer see the notebook, nor your questions in it.",
-    ),
     "sources": ("Quellen", "Sources"),
     "chat": ("Chat", "Chat"),
     "viewer": ("Beleg", "Evidence"),
     "add_files": ("Dateien hinzufügen", "Add files"),
     "add_files_more": ("oder hierher ziehen: {kinds}", "or drop them here: {kinds}"),
+    "pdf_capture": ("PDF lesen", "Read PDF"),
+    "pdf_capture_auto": ("automatisch", "automatically"),
+    "pdf_capture_text": ("nur Textebene", "text layer only"),
+    "pdf_capture_vision": ("alle Seiten als Bild", "all pages as pictures"),
+    "pdf_password": ("Passwort des PDFs", "The PDF's password"),
+    "open_locked": ("Öffnen", "Open"),
     "file_kinds": (
-        "PDF, Word, PowerPoint, Excel, CSV, EPUB, HTML, Text, Markdown",
-        "PDF, Word, PowerPoint, Excel, CSV, EPUB, HTML, text, Markdown",
+        "PDF, Word, PowerPoint, Excel, CSV, EPUB, HTML, Text, Markdown, Bilder",
+        "PDF, Word, PowerPoint, Excel, CSV, EPUB, HTML, text, Markdown, images",
     ),
     "uploading": ("Wird hochgeladen …", "Uploading …"),
     "upload": ("Hochladen", "Upload"),
@@ -116,6 +105,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "queued": ("Wartet", "Queued"),
     "processing": ("Wird vorbereitet …", "Preparing …"),
     "reading": ("Liest Seite {done} von {total}", "Reading page {done} of {total}"),
+    "transcribing": ("Liest Bild {done} von {total}", "Reading picture {done} of {total}"),
     "embedding": ("Erschließt Abschnitt {done} von {total}", "Indexing section {done} of {total}"),
     "failed": ("Fehlgeschlagen", "Failed"),
     "retry": ("Erneut versuchen", "Retry"),
@@ -276,13 +266,72 @@ _REASONS: Mapping[str, tuple[str, str]] = {
     ),
     "holds no text": ("kein Text", "no text"),
     "cannot be opened": ("nicht zu öffnen", "cannot be opened"),
+    "shows nothing that can be read": ("nichts Lesbares", "nothing that can be read"),
+    "shows nothing that tesseract can read": (
+        "nichts, was Tesseract lesen kann",
+        "nothing that tesseract can read",
+    ),
+    "was not transcribed: the vision model refuses to": (
+        "nicht gelesen: das Bildmodell weigert sich",
+        "not transcribed: the vision model refuses to",
+    ),
+    "was cut off: its text is longer than one answer of the vision model may be": (
+        "abgeschnitten: länger, als eine Antwort des Bildmodells sein darf",
+        "cut off: longer than one answer of the vision model may be",
+    ),
+    "was read for its text alone: describing it needs a vision model (set VISION_MODEL)": (
+        "nur der Text gelesen: eine Beschreibung braucht ein Bildmodell (VISION_MODEL)",
+        "only its text was read: describing it needs a vision model (set VISION_MODEL)",
+    ),
 }
 
 _GERMAN_PROBLEMS = (
     # a code, words that the detail then holds, and what is said; the first that fits is taken
     (
-        *("unreadable", "protected by a password"),
-        "Das PDF ist mit einem Passwort geschützt. Speichere es ohne Passwort und lade das hoch.",
+        *("password_needed", "not by the one that was entered"),
+        "Dieses Passwort öffnet das PDF nicht. Gib es noch einmal ein.",
+    ),
+    ("password_needed", "", "Das PDF ist mit einem Passwort geschützt. Gib es ein."),
+    (
+        *("unreadable", 'Capture mode "text"'),
+        (
+            "Auf keiner Seite steht lesbarer Text, und gelesen wird hier nur die Textebene. Füge"
+            " die Datei noch einmal hinzu, automatisch oder als Bild gelesen."
+        ),
+    ),
+    (
+        *("unreadable", "nothing here reads pictures"),
+        (
+            "Auf keiner Seite steht lesbarer Text, und hier liest nichts Bilder: Setze"
+            " INFERENCE_API_KEY oder VISION_BASE_URL, oder installiere tesseract-ocr."
+        ),
+    ),
+    (
+        *("unreadable", "had pictures of them read"),
+        "Auch auf den Bildern der Seiten ist kein Text zu lesen. Lade einen schärferen Scan hoch.",
+    ),
+    (
+        *("unreadable", "Nothing here reads images"),
+        (
+            "Hier liest nichts Bilder: Setze INFERENCE_API_KEY oder VISION_BASE_URL, oder"
+            " installiere tesseract-ocr."
+        ),
+    ),
+    (
+        *("unreadable", "no text in this image"),
+        "In diesem Bild ist kein Text zu lesen. Lade ein schärferes hoch.",
+    ),
+    (
+        *("unreadable", "image is damaged"),
+        "Das Bild ist beschädigt. Speichere es in einem anderen Programm neu und lade das hoch.",
+    ),
+    ("unreadable", "pixels", "Das Bild ist zu groß. Verkleinere es und lade das hoch."),
+    (
+        *("too_large", "PDF_VISION_MAX_PAGES"),
+        (
+            "Zu viele Seiten müssten als Bild gelesen werden (PDF_VISION_MAX_PAGES). Teile das PDF,"
+            " oder lass nur die Textebene lesen."
+        ),
     ),
     (
         *("unreadable", "text layer"),
@@ -295,8 +344,10 @@ _GERMAN_PROBLEMS = (
     ),
     (
         *("unreadable", "made by a script"),
-        "Die Seite entsteht erst durch ein Skript im Browser. Öffne sie dort und füge ihren Text"
-        " ein.",
+        (
+            "Die Seite entsteht erst durch ein Skript im Browser. Öffne sie dort und füge ihren"
+            " Text ein."
+        ),
     ),
     (
         *("unreadable", "consent to cookies"),
@@ -312,7 +363,7 @@ _GERMAN_PROBLEMS = (
     ("unreadable", "DRM", "Das Buch ist kopiergeschützt (DRM) und lässt sich nicht lesen."),
     (
         *("unreadable", "protected by a password. Save"),
-        "Die Datei ist mit einem Passwort geschützt. Speichere sie ohne Passwort und lade das hoch.",
+        "Die Datei ist mit einem Passwort geschützt. Speichere sie ohne und lade das hoch.",
     ),
     ("unsupported_type", ".docx", "Ein altes Word-Dokument (.doc). Speichere es als .docx."),
     ("unsupported_type", ".pptx", "Eine alte Präsentation (.ppt). Speichere sie als .pptx."),

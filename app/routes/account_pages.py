@@ -1,5 +1,6 @@
 """Sign in, sign up, sign out, and the language of the pages."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from litestar import Request, Response, Router, get, post
@@ -68,9 +69,13 @@ async def _enter(request: AnyRequest, services: Services, *, is_new: bool) -> Re
     require_own_page(request)
     form = await request.form()
     email, password = str(form.get("email", "")), str(form.get("password", ""))
-    enter = services.accounts.sign_up if is_new else services.accounts.sign_in
+    accounts, peer = services.accounts, peer_of(request)
     try:
-        user = await enter(email, password, peer=peer_of(request))
+        if is_new:
+            invitation = str(form.get("invitation", "")) or None
+            user = await accounts.sign_up(email, password, peer=peer, invitation=invitation)
+        else:
+            user = await accounts.sign_in(email, password, peer=peer)
     except BelegError as error:
         response = await _form(request, services, is_new=is_new, email=email, problem=error.message)
         if isinstance(error, TooManyAttempts):
@@ -88,11 +93,16 @@ async def _enter(request: AnyRequest, services: Services, *, is_new: bool) -> Re
 async def _form(
     request: AnyRequest, services: Services, *, is_new: bool, email: str = "", problem: str = ""
 ) -> Response[str]:
+    given: Mapping[str, Any] = request.query_params
+    if request.method == "POST":
+        given = await request.form()
+    invitation = str(given.get("invitation", ""))
     context = SignInPage(
         frame=frame(request, None),
         is_new=is_new,
-        sign_up_open=await services.accounts.is_open(),
-        next=local_path(request.query_params.get("next", "/")),
+        sign_up_open=await services.accounts.is_open(invitation),
+        invitation=invitation,
+        next=local_path(str(given.get("next", "/"))),
         email=email,
         problem=problem,
     )

@@ -6,6 +6,7 @@ from app.rendering import STATIC, STATIC_TYPES
 from app.requests import PathText
 from app.routes import (
     account_pages,
+    credential_pages,
     notebook_pages,
     question_pages,
     share_pages,
@@ -39,6 +40,7 @@ router = Router(
         source_pages.router,
         question_pages.router,
         share_pages.router,
+        credential_pages.router,
     ],
     include_in_schema=False,
 )

@@ -339,7 +339,7 @@ async def test_pages_are_drawn_and_quotes_found_on_them(beleg: Beleg, shared_dat
 async def test_a_chunk_is_found_on_its_page_by_its_id(beleg: Beleg) -> None:
     client = await beleg.user()
     notebook = await beleg.notebook(client)
-    content = pdf([line("The tower is as white as snow."), line("The bridge is all red.", y=300)])
+    content = pdf([line("The tower is as white as snow."), line("The bridge over it is red.", y=300)])
     files = {"file": ("a.pdf", content)}
     added = await client.post(f"/notebooks/{notebook}/sources", files=files)
     source = added.json()["id"]

@@ -398,7 +398,7 @@ def test_every_distinct_quote_of_a_marker_is_shown() -> None:
 @pytest.mark.parametrize(
     ("problem", "said"),
     [
-        (Problem("unreadable", "This PDF is protected by a password. Remove it."), "Passwort"),
+        (Problem("password_needed", "This PDF is protected by a password."), "Gib es ein"),
         (Problem("unreadable", "None of its 3 pages has a text layer."), "lesbarer Text"),
         (Problem("unreadable", "Something new."), "ließ sich kein Text lesen"),
         (Problem("new_code", "Something new."), "Something new."),

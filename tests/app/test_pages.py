@@ -16,11 +16,22 @@ from app.contexts import Context, Frame, Quoted, Turn, Viewer
 from app.rendering import HTMX_FILES, environment, render, skipped_lines
 from app.source_view import Asked, viewer
 from app.texts import LANGUAGES, TEXTS, preferred, words
-from domain.access import Role
-from domain.account import User
+from domain.access import Role, TokenScope
+from domain.account import ApiToken, Session, User
+from domain.audit import Act, AuditEntry
 from domain.conversation import Answer, AnswerMode, AnswerStatus, Citation, Mention
 from domain.errors import Problem
-from domain.ids import AnswerId, ChunkId, NotebookId, SourceId, UserId, VersionId, new_id
+from domain.ids import (
+    AnswerId,
+    ChunkId,
+    NotebookId,
+    SessionId,
+    SourceId,
+    TokenId,
+    UserId,
+    VersionId,
+    new_id,
+)
 from domain.notebook import Notebook, Share
 from domain.passage import Passage
 from domain.ports import Box
@@ -42,6 +53,15 @@ NOTEBOOK = Notebook(
     *("Bridges & <rivers>", "en", 4, 2, 1, 9, NOW),
 )
 GUEST = Share(UserId(new_id()), "<guest>@example.org", Role.ASK, NOW)
+SESSION = Session(SessionId(new_id()), "", NOW, NOW, NOW)
+TOKENS = [
+    ApiToken(TokenId(new_id()), "<cli>", tuple(TokenScope), NOW, NOW, NOW),
+    ApiToken(TokenId(new_id()), "<cli>", ("read",), NOW, None, None),
+]
+ENTRIES = [
+    AuditEntry(new_id(), NOW, act, None, None, UserId(new_id()), "<a>", "::1", {"role": "<ask>"})
+    for act in Act
+]
 USER = User(
     id=UserId(new_id()),
     email="a@example.org",
@@ -170,10 +190,19 @@ def every_context(around: Frame) -> list[Context]:
         contexts.Problems(around, [EVIL]),
         *(
             contexts.SignInPage(
-                around, is_new=is_new, sign_up_open=is_open, next="/", email=EVIL, problem=EVIL
+                *(around, is_new, is_open),
+                **{"invitation": EVIL, "next": "/", "email": EVIL, "problem": EVIL},
             )
             for is_new, is_open in ((False, True), (False, False), (True, True))
         ),
+        contexts.ResetPage(around, EVIL, EVIL),
+        *(
+            contexts.AccountPage(
+                around, [SESSION], SESSION.id, [token], list(TokenScope), EVIL, EVIL, EVIL
+            )
+            for token in TOKENS
+        ),
+        *(contexts.AuditPage(around, [entry], before) for entry in ENTRIES),
         contexts.NotebooksPage(around, [], None),
         contexts.NotebooksPage(around, [NOTEBOOK], before),
         contexts.NotebookPage(
@@ -231,10 +260,13 @@ def test_every_text_is_used_and_has_the_same_values_in_both_languages() -> None:
         if file.name.endswith(".html")
     )
     code = "".join(
-        files("app").joinpath(name).read_text() for name in ("rendering.py", "answer_html.py")
+        files("app").joinpath(name).read_text()
+        for name in ("rendering.py", "answer_html.py", "routes/credential_pages.py")
     )
+    families = tuple(re.findall(r"""t\(["'](\w+_)["'] ~""", pages))
     for name, (german, english) in TEXTS.items():
-        assert f'"{name}"' in pages + code or f"'{name}'" in pages, name
+        used = f'"{name}"' in pages + code or f"'{name}'" in pages or name.startswith(families)
+        assert used, name
         assert set(re.findall(r"{\w+}", german)) == set(re.findall(r"{\w+}", english)), name
 
 

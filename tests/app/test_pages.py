@@ -19,7 +19,17 @@ from app.texts import LANGUAGES, TEXTS, preferred, words
 from domain.access import Role, TokenScope
 from domain.account import ApiToken, Session, User
 from domain.audit import Act, AuditEntry
-from domain.conversation import Answer, AnswerMode, AnswerStatus, Citation, Mention
+from domain.conversation import (
+    Answer,
+    AnswerMode,
+    AnswerStatus,
+    Check,
+    CheckKind,
+    Citation,
+    Feedback,
+    Mention,
+    Rating,
+)
 from domain.errors import Problem
 from domain.ids import (
     AnswerId,
@@ -178,6 +188,12 @@ ANSWERS = [
     answer("General.", mode=AnswerMode.GENERAL, retrieved=()),
     answer("Not there.", refused=True),
     answer(citations=(replace(answer().citations[0], removed=True),)),
+    answer(checks=(Check(0, 5, CheckKind.NAME, EVIL),), feedback=Feedback(Rating.UP)),
+    answer(
+        f"It is {EVIL} [1].",
+        checks=(Check(0, 6, CheckKind.DATE, EVIL), Check(6, 30, CheckKind.UNCITED, EVIL)),
+        feedback=Feedback(Rating.DOWN, EVIL),
+    ),
 ]
 
 
@@ -213,6 +229,7 @@ def every_context(around: Frame) -> list[Context]:
         contexts.GuestsPage(around, NOTEBOOK, []),
         contexts.TurnsFragment(around, NOTEBOOK, turns, None),
         contexts.AskedFragment(around, NOTEBOOK, turns[1], before),
+        *(contexts.FeedbackFragment(around, made, said=True) for made in ANSWERS),
         contexts.SourceList(around, note, SOURCES, [EVIL], Role.OWNER),
         contexts.ViewerFragment(around, shown()),
         contexts.ViewerFragment(around, shown(text=None)),
@@ -261,7 +278,9 @@ def test_every_text_is_used_and_has_the_same_values_in_both_languages() -> None:
     )
     code = "".join(
         files("app").joinpath(name).read_text()
-        for name in ("rendering.py", "answer_html.py", "routes/credential_pages.py")
+        for name in (
+            *("rendering.py", "answer_html.py", "answer_copy.py", "routes/credential_pages.py"),
+        )
     )
     families = tuple(re.findall(r"""t\(["'](\w+_)["'] ~""", pages))
     for name, (german, english) in TEXTS.items():

@@ -16,33 +16,9 @@ import pytest
 from adapters.extraction.sound_process import SoundProcesses
 from domain.errors import BelegError, TooLarge, Unavailable, Unreadable
 from domain.sound import MOST_SENT_BYTES, Sound, bits_per_s, require_hearable
-from tests.adapters.made_sound import tone, wav
+from tests.adapters.made_sound import encoded, tone, wav
 
 _RATE = 16_000
-
-
-def encoded(container: str, codec: str, seconds: float = 2.0, rate: int = 48_000) -> bytes:
-    """A tone in any format that FFmpeg writes."""
-    out = io.BytesIO()
-    options = {"live": "1"} if container == "webm" else {}
-    with av.open(out, "w", format=container, options=options) as file:
-        stream = file.add_stream(codec, rate=rate, layout="stereo", options={"strict": "-2"})
-        assert isinstance(stream, av.AudioStream)
-        sample_format = stream.codec_context.format
-        assert sample_format is not None
-        resampler = av.AudioResampler(
-            format=sample_format.name,
-            layout="stereo",
-            rate=rate,
-            frame_size=stream.codec_context.frame_size or 1024,
-        )
-        samples = tone(seconds, rate=rate).reshape(1, -1)
-        frame = av.AudioFrame.from_ndarray(samples, format="s16", layout="mono")
-        frame.sample_rate = rate
-        for piece in (*resampler.resample(frame), *resampler.resample(None)):
-            file.mux(stream.encode(piece))
-        file.mux(stream.encode(None))
-    return out.getvalue()
 
 
 async def blocks(content: bytes) -> AsyncIterator[bytes]:

@@ -22,6 +22,7 @@ ENVIRONMENT = {
     "LLM_MODEL": CHAT,
     "EMBEDDING_MODEL": EMBEDDING,
     "EMBEDDING_DIMENSION": "64",
+    "STT_MODEL": "whisper-1",
     "CHUNK_TOKENS": "32",
     "CHUNK_OVERLAP_TOKENS": "0",
     "EMBEDDING_BATCH_ITEMS": "8",
@@ -218,12 +219,12 @@ def check_books(rows: Iterable[Mapping[str, Any]], entries: Iterable[Entry]) -> 
     rows, entries = list(rows), [entry for entry in entries if entry.kind != "models"]
     assert Counter(row["kind"] for row in rows) == Counter(entry.kind for entry in entries)
     told = Counter(
-        (entry.kind, entry.input_tokens, entry.output_tokens)
+        (entry.kind, entry.input_tokens, entry.output_tokens, entry.seconds)
         for entry in entries
         if entry.usage_reported
     )
     booked = Counter(
-        (row["kind"], row["input_tokens"], row["output_tokens"])
+        (row["kind"], row["input_tokens"], row["output_tokens"], int(row["seconds"] or 0))
         for row in rows
         if not row["estimated"] and row["status"] != "failed"
     )
@@ -234,4 +235,4 @@ def check_books(rows: Iterable[Mapping[str, Any]], entries: Iterable[Entry]) -> 
     silent = [entry for entry in entries if not entry.usage_reported]
     estimated = [row for row in rows if row["estimated"]]
     assert len(estimated) == len(silent) - refused
-    assert all(row["input_tokens"] > 0 for row in estimated)
+    assert all(row["input_tokens"] > 0 or row["seconds"] for row in estimated)

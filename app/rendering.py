@@ -164,7 +164,7 @@ def render(context: Context) -> str:
 def page(request: AnyRequest, context: Context, status: int = 200) -> Response[str]:
     """A page or a fragment, with the headers that keep it safe."""
     response = Response(render(context), status_code=status, media_type="text/html")
-    for name, value in _headers(context.frame).items():
+    for name, value in page_headers(context.frame).items():
         response.headers[name] = value
     secret = request.state.get(NEW_SESSION)
     if secret:
@@ -172,7 +172,8 @@ def page(request: AnyRequest, context: Context, status: int = 200) -> Response[s
     return response
 
 
-def _headers(frame: Frame) -> dict[str, str]:
+def page_headers(frame: Frame) -> dict[str, str]:
+    """What keeps a page safe: nothing loads or runs that is not ours, and nothing is looked up."""
     return {
         "Content-Security-Policy": (
             f"default-src 'none'; script-src 'nonce-{frame.nonce}'; style-src 'self';"
@@ -180,6 +181,7 @@ def _headers(frame: Frame) -> dict[str, str]:
             " frame-ancestors 'none'"
         ),
         "X-Content-Type-Options": "nosniff",
+        "X-DNS-Prefetch-Control": "off",
         "Referrer-Policy": "same-origin",
         "Cache-Control": "private, no-cache",
         "Vary": "HX-Request, Cookie",

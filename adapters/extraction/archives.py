@@ -47,8 +47,8 @@ def opened(content: bytes) -> zipfile.ZipFile:
     return archive
 
 
-def require_office(content: bytes, save_as: str) -> None:
-    """Check that an Office file is an archive without macros and without entities in its XML.
+def require_office(content: bytes, save_as: str) -> zipfile.ZipFile:
+    """An Office file, which is an archive without macros and without entities in its XML.
 
     Args:
         save_as: the format without macros.
@@ -69,6 +69,7 @@ def require_office(content: bytes, save_as: str) -> None:
                 "The XML in this file declares entities, which no Office program does; it is"
                 " not opened. Save it anew and upload that."
             )
+    return archive
 
 
 def _declares_entities(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bool:

@@ -37,7 +37,7 @@ def _number(value: float, number_format: str) -> str:
     """With the format's decimals, thousands, percent sign and currency."""
     digits = _NOT_DIGITS.sub("", number_format)
     if not _DIGITS.search(digits) or _NO_PLAIN_NUMBER.search(digits):
-        return f"{value:.{_SIGNIFICANT}g}" if isinstance(value, float) else str(value)
+        return str(value) if isinstance(value, int) else f"{value:.{_SIGNIFICANT}g}"
     decimals = "".join(_DECIMALS.findall(digits)[:1])
     thousands = "," if "," in digits.split(".", 1)[0] else ""
     percent = "%" if "%" in digits else ""

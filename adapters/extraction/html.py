@@ -113,7 +113,12 @@ def parsed(text: str) -> html.HtmlElement:
         Unreadable: there is nothing in it.
     """
     text = _XML_DECLARATION.sub("", text).replace("\0", "")
-    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    parser = html.HTMLParser(
+        encoding="utf-8",
+        remove_comments=True,
+        remove_pis=True,
+        huge_tree=True,  # without it long texts are dropped and nobody is told
+    )
     try:
         tree = html.document_fromstring(text.encode("utf-8", "ignore"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError) as error:

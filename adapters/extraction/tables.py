@@ -4,8 +4,9 @@ import csv
 import io
 import re
 import warnings
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import Any
 
 import openpyxl
@@ -23,7 +24,12 @@ _DELIMITERS = ",;\t|"
 _SAID = re.compile(r"sep=([,;\t|])\n")
 """How Excel writes the delimiter down, in a line before the table."""
 _SAMPLE_ROWS = 50
-_MOST_FIELD = 10_000_000
+_MOST_FIELD = 1 << 30
+_MOST_ROWS = 1 << 20
+"""Of a sheet in Excel; a file may claim any number, and each is stepped through."""
+_MOST_CELLS = 20_000_000
+"""Of a sheet, empty ones before others in their row included."""
+_NOT_COMPUTED = re.compile(rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>|<f\b[^>]*/>\s*</c>")
 _MOST_COLUMNS_NAMED = 40
 _LONGEST_NAME = 60
 _NUMBER = re.compile(r"[-+]?[\d.,\s]*\d[%€$£]?")
@@ -35,26 +41,32 @@ def read_xlsx(content: bytes, _charset: str) -> Document:
     Raises:
         Unreadable: protected, with macros, or no workbook.
     """
-    require_office(content, "XLSX")
+    archive = require_office(content, "XLSX")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of extensions that hold no text
-        try:
-            # Twice: a formula whose value no program has computed yet is shown as it is written.
-            shown, written = (
-                openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=data_only)
-                for data_only in (True, False)
-            )
-        except (KeyError, InvalidFileException) as error:
-            raise Unreadable(
-                "This is no Excel workbook. Save it as XLSX and upload that."
-            ) from error
+        values = _workbook(content, data_only=True)
+        # A formula whose value no program has computed yet is shown as it is written.
+        formulas = _workbook(content, data_only=False) if _is_uncomputed(archive) else None
         parts = [
-            _sheet(name, shown[name], written[name])
-            for name in shown.sheetnames
-            if hasattr(shown[name], "iter_rows")
+            _sheet(name, values[name], formulas and formulas[name])
+            for name in values.sheetnames
+            if hasattr(values[name], "iter_rows")
         ]
-    title = shown.properties.title or ""
+    title = values.properties.title or ""
     return Document(parts, " ".join(clean(title).split()), paged=True)
+
+
+def _workbook(content: bytes, *, data_only: bool) -> Any:  # noqa: ANN401 - openpyxl has no types
+    try:
+        return openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=data_only)
+    except (KeyError, InvalidFileException) as error:
+        raise Unreadable("This is no Excel workbook. Save it as XLSX and upload that.") from error
+
+
+def _is_uncomputed(archive: zipfile.ZipFile) -> bool:
+    """True where a formula has no value beside it."""
+    sheets = (name for name in archive.namelist() if name.startswith("xl/worksheets/"))
+    return any(_NOT_COMPUTED.search(archive.read(name)) for name in sheets)
 
 
 def read_csv(content: bytes, _charset: str) -> Document:
@@ -86,7 +98,7 @@ def write_rows(rows: Iterable[Sequence[str]], writer: Writer) -> None:
     names = start[0] if start and _are_names(start) else None
     for number, row in enumerate(chain(start, filled)):
         if names is None or number == 0:
-            writer.add(" | ".join(row).rstrip("| "))
+            writer.add(" | ".join(filter(None, row)))
         else:
             named = zip([*names, *[""] * (len(row) - len(names))], row, strict=False)
             writer.add(
@@ -127,8 +139,6 @@ def _delimiter(text: str) -> str:
 
 
 def _sheet(name: str, values: Any, formulas: Any) -> Part:  # noqa: ANN401 - openpyxl has no types
-    for sheet in (values, formulas):
-        sheet.reset_dimensions()  # what a file says of them may be a lie
     writer = Writer(label=name)
     write_rows(_cells(values, formulas), writer)
     part = writer.part()
@@ -137,10 +147,21 @@ def _sheet(name: str, values: Any, formulas: Any) -> Part:  # noqa: ANN401 - ope
 
 
 def _cells(values: Any, formulas: Any) -> Iterator[list[str]]:  # noqa: ANN401 - likewise
-    for row, written in zip(values.iter_rows(), formulas.iter_rows(), strict=False):
+    written = repeat(repeat(None)) if formulas is None else _rows_of(formulas)
+    cells = 0
+    for row, formulas_of_row in zip(_rows_of(values), written, strict=False):
+        cells += len(row)
+        if cells > _MOST_CELLS:
+            raise Unreadable("There are more cells in this workbook than can be read. Split it.")
         yield [
             shown_cell(
-                formula.value if cell.value is None else cell.value, cell.number_format or "General"
+                formula.value if formula and cell.value is None else cell.value,
+                cell.number_format or "General",
             )
-            for cell, formula in zip(row, written, strict=False)
+            for cell, formula in zip(row, formulas_of_row, strict=False)
         ]
+
+
+def _rows_of(sheet: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401 - likewise
+    sheet.reset_dimensions()  # what a file says of them may be a lie
+    return islice(sheet.iter_rows(), _MOST_ROWS)

@@ -205,7 +205,7 @@ class TestWorkbooks:
             "Stadt: Köln | Betrag: 1,234.50 € | Anteil: 12.5% | Tag: 09.03.2025 | Summe: =B2*2",
             "Stadt: Bonn | Betrag: 7 | Tag: 31.12.2025 14:05 | Summe: TRUE",
         ]
-        assert three.text == " | Nur ein Satz."
+        assert three.text == "Nur ein Satz."
         assert one.headings[0].path == ("Umsatz",)
 
 

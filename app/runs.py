@@ -40,7 +40,9 @@ class Runs:
             async with services.listener.waiting(ANSWER_STOPPED, str(answer_id)) as asked_to_stop:
                 hearing = asyncio.create_task(_pass_on(asked_to_stop, live))
                 try:
-                    await services.answer_question(asked.answer, asked.opened, live)
+                    await services.answer_question(
+                        asked.answer, asked.opened, asked.documents, live
+                    )
                 finally:
                     hearing.cancel()
         except BelegError as error:

@@ -1,12 +1,12 @@
 """Notebooks: titled sets of sources that questions are asked of."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from domain.access import Role
-from domain.ids import NotebookId, UserId
+from domain.ids import NotebookId, SourceId, UserId
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,20 @@ class Share:
 class Document:
     """A ready source of a notebook, as far as prompt and search need it."""
 
+    id: SourceId
     kind: str
     title: str
     language: str
+
+
+def may_hold_answers(
+    documents: Iterable[Document], source_ids: Collection[SourceId] | None, about: SourceId | None
+) -> bool:
+    """True where a search with that scope has one of them to look into."""
+    return any(
+        (source_ids is None or document.id in source_ids) and about in {None, document.id}
+        for document in documents
+    )
 
 
 def languages_of(documents: Sequence[Document]) -> tuple[str, ...]:

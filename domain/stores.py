@@ -270,15 +270,6 @@ class Notebooks(Protocol):
         """Take a source out; False where it was not in."""
         ...
 
-    async def has_ready(
-        self,
-        notebook_id: NotebookId,
-        source_ids: Sequence[SourceId] | None,
-        about: SourceId | None,
-    ) -> bool:
-        """True where a search with that scope has a ready source to look into."""
-        ...
-
     async def documents(self, notebook_id: NotebookId) -> list[Document]:
         """Its ready sources, in the order they were added."""
         ...

@@ -1,6 +1,5 @@
 """Notebook rows and the links of sources into them."""
 
-from collections.abc import Sequence
 from uuid import UUID
 
 from adapters.postgres.connection import Row
@@ -131,28 +130,11 @@ class PostgresNotebooks(Store):
         )
         return bool(removed)
 
-    async def has_ready(
-        self,
-        notebook_id: NotebookId,
-        source_ids: Sequence[SourceId] | None,
-        about: SourceId | None,
-    ) -> bool:
-        row = await self._one(
-            "select 1 from notebook_sources l join sources s on s.id = l.source_id"
-            " where l.notebook_id = :id and s.version_id is not null"
-            " and (cast(:source_ids as uuid[]) is null or s.id = any(cast(:source_ids as uuid[])))"
-            " and (cast(:about as uuid) is null or s.id = :about) limit 1",
-            id=notebook_id,
-            source_ids=None if source_ids is None else list(source_ids),
-            about=about,
-        )
-        return row is not None
-
     async def documents(self, notebook_id: NotebookId) -> list[Document]:
         rows = await self._all(
-            "select s.kind, s.title, v.language from notebook_sources l"
+            "select s.id, s.kind, s.title, v.language from notebook_sources l"
             " join sources s on s.id = l.source_id join source_versions v on v.id = s.version_id"
             " where l.notebook_id = :id and s.version_id is not null order by l.added_at, s.id",
             id=notebook_id,
         )
-        return [Document(row.kind, row.title, row.language) for row in rows]
+        return [Document(row.id, row.kind, row.title, row.language) for row in rows]

@@ -51,6 +51,7 @@ class _Run:
     log: EventLog
     language: str
     writer: AnswerWriter
+    documents: Sequence[Document]
     hits: list[Hit] = field(default_factory=list)
     vector: Vectors | None = None
     messages: list[Message] = field(default_factory=list)
@@ -91,12 +92,19 @@ class AnswerQuestion:
     settings: AnswerSettings
     reranker: MeteredReranker | None = None
 
-    async def __call__(self, answer: Answer, opened: Intent | None, live: LiveAnswer) -> None:
+    async def __call__(
+        self,
+        answer: Answer,
+        opened: Intent | None,
+        documents: Sequence[Document],
+        live: LiveAnswer,
+    ) -> None:
         """Run to the end: complete, stopped or failed, but never lost.
 
         Args:
             answer: as recorded, streaming.
             opened: the intent of its question's embedding; None where there is nothing to search.
+            documents: what its notebook holds that is ready.
             live: where its events are shown; its `stop` ends the run.
         """
         run = _Run(
@@ -106,6 +114,7 @@ class AnswerQuestion:
             log=EventLog(answer.id, live, self.uow),
             language=detect_question(answer.question),
             writer=AnswerWriter([]),
+            documents=documents,
         )
         flusher = asyncio.create_task(run.log.run())
         status = AnswerStatus.FAILED
@@ -174,20 +183,18 @@ class AnswerQuestion:
         With a reranker these are two: none is open while it looks at the candidates.
         """
         answer, reranker, settings = run.answer, self.reranker, self.settings.retrieval
-        documents: list[Document] = []
 
         async def search(tx: Stores, embedded: Embedded) -> None:
             run.vector = embedded.vectors[0]
-            documents.extend(await tx.notebooks.documents(answer.notebook_id))
             run.hits = await tx.index.search(
                 Scope(answer.notebook_id, answer.source_ids, answer.about),
                 self.embedding_set.id,
                 run.vector,
-                search_query(answer.question, run.language, languages_of(documents)),
+                search_query(answer.question, run.language, languages_of(run.documents)),
                 reranker.widened(settings) if reranker else settings,
             )
             if reranker is None:
-                await self._keep_retrieved(tx, run, documents)
+                await self._keep_retrieved(tx, run)
 
         await self.embedder.embed(
             [answer.question], "question", run.payer, opened=opened, after=search
@@ -196,14 +203,14 @@ class AnswerQuestion:
             k = settings.k if answer.about is None else settings.scoped_k
             run.hits = await reranker.best(answer.question, run.hits, k, run.payer)
             async with self.uow() as tx:
-                await self._keep_retrieved(tx, run, documents)
+                await self._keep_retrieved(tx, run)
 
-    async def _keep_retrieved(self, tx: Stores, run: _Run, documents: Sequence[Document]) -> None:
+    async def _keep_retrieved(self, tx: Stores, run: _Run) -> None:
         """Keep what the answer is made from, and the intent of the call that makes it."""
         run.writer = AnswerWriter(run.hits)
         await tx.answers.keep_retrieved(run.answer.id, run.hits)
         if self.chat is not None:
-            await self._open_chat(tx, run, self.chat, documents)
+            await self._open_chat(tx, run, self.chat)
 
     async def _quote(self, run: _Run) -> None:
         """Answer with sentences of the sources, or refuse where none is near enough."""
@@ -225,16 +232,14 @@ class AnswerQuestion:
             run.show(run.writer.quote(sentence.number, sentence.start, sentence.end))
         return None
 
-    async def _open_chat(
-        self, tx: Stores, run: _Run, chat: ChatModel, documents: Sequence[Document] = ()
-    ) -> None:
+    async def _open_chat(self, tx: Stores, run: _Run, chat: ChatModel) -> None:
         """Write the prompt, and the intent of the call that sends it."""
         answer = run.answer
         history = await tx.answers.history(answer, messages=self.settings.history_messages)
         if answer.mode is AnswerMode.GENERAL:
             run.messages = prompt.general(answer.question, history)
         else:
-            run.messages = prompt.grounded(answer.question, run.hits, documents, history)
+            run.messages = prompt.grounded(answer.question, run.hits, run.documents, history)
         await self._open_call(tx, run, chat)
 
     async def _open_call(self, tx: Stores, run: _Run, chat: ChatModel) -> None:

@@ -14,6 +14,7 @@ from domain.event_log import LEASE
 from domain.ids import AnswerId, NotebookId, SourceId, new_id
 from domain.ledger import Intent
 from domain.metering import CALL_LEASE, MeteredEmbedder, Payer
+from domain.notebook import Document, may_hold_answers
 from domain.ports import Clock
 from domain.stores import UnitOfWork
 from domain.text_gate import clean
@@ -28,11 +29,13 @@ class Asked:
     Args:
         answer: the answer that will be written; it streams from now on.
         opened: the intent of its question's embedding; None where nothing is embedded.
+        documents: what its notebook holds that is ready.
         is_new: False where an idempotency key named an earlier question.
     """
 
     answer: Answer
     opened: Intent | None
+    documents: tuple[Document, ...]
     is_new: bool
 
 
@@ -76,7 +79,7 @@ class AskQuestion:
                     first = await tx.answers.get(AnswerId(UUID(known)), user.id)
                     if first is None:
                         raise NotFound("The answer to this request was deleted.")
-                    return Asked(first, None, is_new=False)
+                    return Asked(first, None, (), is_new=False)
             today = self.clock.now().date()
             asked_today = await tx.answers.count_question(notebook_id, user.id, today)
             if asked_today is None:
@@ -91,16 +94,16 @@ class AskQuestion:
                 )
             answer = self._turn(user, notebook_id, text, source_ids, about)
             await tx.answers.add(answer, LEASE)
-            opened = None
+            opened, documents = None, await tx.notebooks.documents(notebook_id)
             if answer.mode is AnswerMode.GENERAL:
                 await tx.ledger.require(user.id, self.writing_cost)
-            elif await tx.notebooks.has_ready(notebook_id, source_ids, about):
+            elif may_hold_answers(documents, source_ids, about):
                 payer = Payer(user.id, notebook_id=notebook_id, answer_id=answer.id)
                 opened = self.embedder.intent([text], payer)
                 await tx.ledger.open(opened, CALL_LEASE, besides=self.writing_cost)
             if idempotency_key:
                 await tx.idempotency.remember(user.id, idempotency_key, asked_hash, str(answer.id))
-        return Asked(answer, opened, is_new=True)
+        return Asked(answer, opened, tuple(documents), is_new=True)
 
     def _turn(
         self,

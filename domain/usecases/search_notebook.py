@@ -13,7 +13,7 @@ from domain.errors import Conflict, NotFound, Rejected
 from domain.ids import NotebookId, SourceId
 from domain.language import detect_question
 from domain.metering import MeteredEmbedder, Payer
-from domain.notebook import languages_of
+from domain.notebook import languages_of, may_hold_answers
 from domain.ports import Embedded
 from domain.query import search_query
 from domain.reranking import MeteredReranker
@@ -123,13 +123,14 @@ class SearchNotebook:
                 await tx.idempotency.remember(user.id, request.key, request.body_hash, found)
 
         async with self.uow() as tx:
-            if not await tx.notebooks.has_ready(scope.notebook_id, scope.source_ids, None):
+            documents = await tx.notebooks.documents(scope.notebook_id)
+            if not may_hold_answers(documents, scope.source_ids, None):
                 await remember(tx)
                 return hits
 
         async def search(tx: Stores, embedded: Embedded) -> None:
             language = detect_question(text)
-            languages = languages_of(await tx.notebooks.documents(scope.notebook_id))
+            languages = languages_of(documents)
             hits.extend(
                 await tx.index.search(
                     scope,

@@ -33,7 +33,7 @@ from domain.errors import Conflict, OutOfCredit, Problem, TooLarge, Unavailable
 from domain.ids import AnswerId, CallId, ChunkId, NotebookId, SourceId, VersionId, new_id
 from domain.jobs import INGEST_SOURCE
 from domain.ledger import NOT_SERVED, Intent, Settlement
-from domain.notebook import Notebook
+from domain.notebook import Notebook, may_hold_answers
 from domain.passage import Chunk, Passage
 from domain.ports import Vectors
 from domain.query import Query, search_query
@@ -1086,14 +1086,15 @@ async def test_a_search_sees_the_notebook_s_ready_sources_alone(
     assert [hit.source_id for hit in found] == [inside.id]
     assert await shelf.search(UP, "bridge", about=theirs.id) == []
     async with uow() as tx:
-        has_ready = partial(tx.notebooks.has_ready, shelf.notebook.id)
-        assert await has_ready(None, None)
-        assert await has_ready([inside.id], None)
-        assert await has_ready(None, inside.id)
-        assert not await has_ready([], None)
-        for source in (theirs, waiting):
-            assert not await has_ready([source.id], None)
-            assert not await has_ready(None, source.id)
+        documents = await tx.notebooks.documents(shelf.notebook.id)
+    in_scope = partial(may_hold_answers, documents)
+    assert in_scope(None, None)
+    assert in_scope([inside.id], None)
+    assert in_scope(None, inside.id)
+    assert not in_scope([], None)
+    for source in (theirs, waiting):
+        assert not in_scope([source.id], None)
+        assert not in_scope(None, source.id)
 
 
 async def test_an_empty_notebook_is_searched_for_nothing(shelf: Shelf) -> None:

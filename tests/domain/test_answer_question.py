@@ -156,7 +156,7 @@ async def run(database: Database, model: Model, live: LiveAnswer | None = None) 
         prices=PRICES,
         settings=AnswerSettings(RetrievalSettings()),
     )
-    await answering(a_question(), None, live or LiveAnswer())
+    await answering(a_question(), None, (), live or LiveAnswer())
     assert database.finished is not None
     return database.finished
 

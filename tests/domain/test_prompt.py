@@ -8,7 +8,7 @@ import pytest
 
 from domain.citations import Marker, parse
 from domain.conversation import Message, Role
-from domain.ids import ChunkId, SourceId, VersionId
+from domain.ids import ChunkId, SourceId, VersionId, new_id
 from domain.notebook import Document
 from domain.prompt import HISTORY_BYTES, general, grounded
 from domain.quoted_data import quoted
@@ -36,7 +36,10 @@ def a_hit(text: str, *, rank: int = 1, title: str = "Bridges", page: int | None 
 
 def test_a_passage_carries_its_number_its_source_and_its_page() -> None:
     system, question = grounded(
-        "When?", [a_hit("Built in 1932.")], [Document("pdf", "Bridges", "en")], []
+        "When?",
+        [a_hit("Built in 1932.")],
+        [Document(SourceId(new_id()), "pdf", "Bridges", "en")],
+        [],
     )
     assert re.search(
         r'<passage n="1" key="(\w{12})" source="Bridges" page="3">\n'

@@ -102,7 +102,7 @@ class Settings:
     chat_history_messages: int
     """Earlier messages that go to the chat model."""
     sign_up: SignUp
-    """`open`: anybody may make an account, the default in local mode; `closed`: only the first."""
+    """`open`: anybody may make an account, the default in local mode; `invite`; `closed`."""
     signup_credit: Decimal
     """USD that a new account may spend."""
     max_file_bytes: int

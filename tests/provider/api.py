@@ -49,6 +49,7 @@ class Settings:
         hearing_delay_s: pause before a recording is heard.
         answers: what the next chats say, in turn, each a text or a list of deltas; after the
             last the citing answer.
+        seen: what is read off the next pictures, in turn; after the last, what stands on them.
         passage: where a passage begins in a prompt; the first group is its number.
         rules: what fails when.
     """
@@ -70,6 +71,7 @@ class Settings:
     vision_delay_s: float = 0.0
     hearing_delay_s: float = 0.0
     answers: list[str | list[str]] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
     passage: str = r'<passage n="(\d+)"'
     rules: list[Rule] = field(default_factory=list)
 
@@ -219,7 +221,7 @@ class Api:
             call.entry.settle(Status.CLOSED)
             raise
         steps = chat.plan(
-            "\n".join(map(transcript, seen)) if seen else self._answer_to(body["messages"]),
+            self._read_off(seen) if seen else self._answer_to(body["messages"]),
             max_tokens=body.get("max_tokens", body.get("max_completion_tokens")),
             delay_s=self.settings.token_delay_s,
         )
@@ -230,6 +232,11 @@ class Api:
         finally:
             if call.entry.status is Status.OPEN:
                 call.entry.settle(Status.CLOSED)
+
+    def _read_off(self, pictures: Sequence[bytes]) -> str:
+        if self.settings.seen:
+            return self.settings.seen.pop(0)
+        return "\n".join(map(transcript, pictures))
 
     def _answer_to(self, messages: Sequence[dict[str, str]]) -> Answer:
         if self.settings.answers:

@@ -111,6 +111,8 @@ class Settings:
     """Hosts, or host:port, that web pages are fetched from even where they are not public."""
     max_audio_bytes: int
     """Bytes of an uploaded recording."""
+    source_summaries: bool
+    """Whether a source that is ready is summarised, by the chat model or from its sentences."""
     max_words_per_source: int
     """Words of a source."""
     max_sources_per_notebook: int
@@ -169,7 +171,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         retrieval_candidates=read.integer("RETRIEVAL_CANDIDATES", 30, 1, 1000),
         rerank=read.endpoint("RERANK", "", unless=""),
         rerank_timeout_s=read.seconds("RERANK_TIMEOUT_S", 10),
-        retrieval_diversity=read.share("RETRIEVAL_DIVERSITY", 1.75, 10),
+        retrieval_diversity=read.share("RETRIEVAL_DIVERSITY", 2.0, 10),
         retrieval_generated_slots=read.integer("RETRIEVAL_GENERATED_SLOTS", 2, 0, 100),
         rrf_k=read.integer("RRF_K", 50, 1),
         similarity_floor=read.cosine("SIMILARITY_FLOOR"),
@@ -179,6 +181,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         max_file_bytes=read.integer("MAX_FILE_BYTES", 20_000_000, 1),
         url_allow_hosts=read.hosts("URL_ALLOW_HOSTS"),
         max_audio_bytes=read.integer("MAX_AUDIO_BYTES", 500_000_000, 1),
+        source_summaries=read.choice("SOURCE_SUMMARIES", "on", ["on", "off"]) == "on",
         max_words_per_source=read.integer("MAX_WORDS_PER_SOURCE", 200_000, 1),
         max_sources_per_notebook=read.integer("MAX_SOURCES_PER_NOTEBOOK", 50, 1),
         max_questions_per_notebook_day=read.integer("MAX_QUESTIONS_PER_NOTEBOOK_DAY", 50, 0),

@@ -228,7 +228,7 @@ async def show_plan(sides: Sides, question: str, vector: Matrix) -> None:
         "excludes": [],
         "reach": 200,
         "generated_slots": 2,
-        "diversity": 1.75,
+        "diversity": 2.0,
         "mode": "weighted",
         "candidates": 30,
         "rrf_k": 50,

@@ -15,6 +15,7 @@ from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from domain.ids import ChunkId, NotebookId, SourceId, UserId, VersionId, new_id
 from domain.passage import Chunk, Passage
 from domain.source import CaptureMode, Reading, Source, SourceKind, SourceStatus
+from domain.stores import Stores
 from domain.usecases.ingest_source import postings_of
 
 DIMENSION = 1024
@@ -102,27 +103,59 @@ async def fill(
         notebook = await tx.notebooks.add(owner, "Benchmark", "")
     for rows in np.array_split(vectors, sources):
         source = _source(owner)
-        version_id = VersionId(new_id())
         chunks = [_chunk(n, texts.one()) for n in range(len(rows))]
+        passages = [Passage(c.ordinal, c.page, c.text, "en") for c in chunks]
         async with uow() as tx:
-            await tx.sources.add(source)
-            await tx.notebooks.link(notebook.id, source.id, most=1000)
-            await tx.sources.publish(
-                source,
-                version_id,
-                Reading(tuple(Passage(c.ordinal, c.page, c.text, "en") for c in chunks), len(rows)),
-                chunker="bench",
-                analyser="bench",
-                language="en",
-                chunk_count=len(rows),
+            version_id, keyed = await _publish(
+                tx, source, notebook.id, set_id, passages, chunks, rows
             )
-            keyed = [(ChunkId(new_id()), chunk) for chunk in chunks]
-            await tx.index.write(version_id, set_id, keyed, rows, postings_of(chunks))
         places += [(version_id, n) for n in range(len(rows))]
         ids += [key for key, _ in keyed]
         if textbook:
             await _fill_textbook(pool, notebook.id, keyed, rows)
     return Filled(notebook.id, vectors, places, ids)
+
+
+async def ready_source(
+    pool: asyncpg.Pool,
+    owner: UserId,
+    notebook_id: NotebookId,
+    set_id: int,
+    passages: Sequence[Passage],
+    chunks: Sequence[Chunk],
+    vectors: Matrix,
+) -> SourceId:
+    """Write a source with these chunks through the product's stores."""
+    source = _source(owner)
+    async with PostgresUnitOfWork(pool)() as tx:
+        await _publish(tx, source, notebook_id, set_id, passages, chunks, vectors)
+    return source.id
+
+
+async def _publish(
+    tx: Stores,
+    source: Source,
+    notebook_id: NotebookId,
+    set_id: int,
+    passages: Sequence[Passage],
+    chunks: Sequence[Chunk],
+    vectors: Matrix,
+) -> tuple[VersionId, list[tuple[ChunkId, Chunk]]]:
+    version_id = VersionId(new_id())
+    keyed = [(ChunkId(new_id()), chunk) for chunk in chunks]
+    await tx.sources.add(source)
+    await tx.notebooks.link(notebook_id, source.id, most=10_000)
+    await tx.sources.publish(
+        source,
+        version_id,
+        Reading(tuple(passages), len(passages)),
+        chunker="bench",
+        analyser="bench",
+        language=passages[0].language,
+        chunk_count=len(chunks),
+    )
+    await tx.index.write(version_id, set_id, keyed, vectors, postings_of(chunks))
+    return version_id, keyed
 
 
 def _source(owner: UserId) -> Source:

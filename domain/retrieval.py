@@ -43,7 +43,7 @@ class RetrievalSettings:
     candidates: int = 30
     rrf_k: int = 50
     floor: float = 0.3
-    diversity: float = 1.75
+    diversity: float = 2.0
     generated_slots: int = 2
 
 

@@ -53,6 +53,7 @@ from domain.usecases.read_usage import ReadUsage
 from domain.usecases.reap import Reap
 from domain.usecases.search_notebook import SearchNotebook
 from domain.usecases.share_notebook import ShareNotebook
+from domain.usecases.summarise_source import SummariseSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class Services:
     add_source: AddSource
     sources: ManageSources
     ingest_source: IngestSource
+    summarise_source: SummariseSource
     search: SearchNotebook
     ask: AskQuestion
     answer_question: AnswerQuestion
@@ -181,7 +183,12 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
             ports.chunker,
             metered,
             ports.embedding_set,
-            IngestSettings(max_words=settings.max_words_per_source),
+            IngestSettings(
+                max_words=settings.max_words_per_source, summaries=settings.source_summaries
+            ),
+        ),
+        summarise_source=SummariseSource(
+            *(uow, meter, ports.embedding_set, chat, settings.llm_max_output_tokens)
         ),
         search=SearchNotebook(uow, metered, ports.embedding_set, retrieval, reranker),
         ask=AskQuestion(

@@ -16,6 +16,7 @@ class JobKind:
         retries: runs in all, those ended by a kill included.
         retry_delay_s: wait before the second run; it doubles each time, with jitter.
         retry_delay_max_s: the longest wait.
+        priority: within its queue; the smallest goes first.
     """
 
     name: str
@@ -24,8 +25,13 @@ class JobKind:
     retries: int
     retry_delay_s: float = 1.0
     retry_delay_max_s: float = 30.0
+    priority: int = 0
 
 
 INGEST_SOURCE = JobKind(
     name="ingest_source", queue="ingest", timeout_s=3600, retries=30, retry_delay_max_s=60.0
 )
+SUMMARISE_SOURCE = JobKind(
+    name="summarise_source", queue="ingest", timeout_s=900, retries=8, priority=10
+)
+"""After every source that waits: nobody waits for it."""

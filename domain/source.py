@@ -9,6 +9,7 @@ from domain.chunking import UNSPACED
 from domain.errors import Problem, Rejected
 from domain.ids import SourceId, UserId, VersionId
 from domain.passage import Passage
+from domain.summary import Summary
 from domain.web_address import name_in
 
 _UNSPACED = re.compile(f"[{UNSPACED}][{UNSPACED}]*")  # so the engine skips to the first
@@ -154,6 +155,8 @@ class Source:
     created_at: datetime
     url: str | None = None
     """The address of a web page, which it is known by; None for what was uploaded."""
+    summary: Summary | None = None
+    """Of the version that questions read; None while it is not made. No question reads it."""
 
     @property
     def blob_key(self) -> str:

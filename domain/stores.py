@@ -39,8 +39,9 @@ from domain.ports import Vectors
 from domain.query import Query
 from domain.retrieval import Hit, RetrievalSettings, Scope
 from domain.source import Progress, Reading, Source
+from domain.summary import Summary, ToSummarise
 from domain.transcript import Transcript
-from domain.usage import TokenUsage
+from domain.usage import CallKind, TokenUsage
 
 T = TypeVar("T")
 
@@ -471,6 +472,10 @@ class Index(Protocol):
 
     async def forget_paid(self, source_id: SourceId) -> None: ...
 
+    async def vectors(self, version_id: VersionId, set_id: int) -> tuple[list[Chunk], Vectors]:
+        """The chunks of a version in order, and a row a chunk; nothing where it has none."""
+        ...
+
     async def search(
         self,
         scope: Scope,
@@ -599,12 +604,16 @@ class Ledger(Protocol):
         ...
 
     async def abandon(
-        self, *, source_id: SourceId | None = None, answer_id: AnswerId | None = None
+        self,
+        *,
+        source_id: SourceId | None = None,
+        answer_id: AnswerId | None = None,
+        kind: CallKind | None = None,
     ) -> None:
         """Mark calls whose process died as `unknown`, charged at their bound.
 
         Those in flight for the source or the answer; without either, every call whose lease has
-        run out.
+        run out. Where a kind is named, those of that kind alone.
         """
         ...
 
@@ -626,6 +635,22 @@ class Ledger(Protocol):
 
     async def of_answer(self, answer_id: AnswerId) -> tuple[TokenUsage, Decimal]:
         """Tokens and cost of an answer's calls."""
+        ...
+
+
+class Summaries(Protocol):
+    """What is told of each version of a source in a paragraph."""
+
+    async def begin(self, version_id: VersionId) -> ToSummarise | None:
+        """Count another try; None where it has a summary or serves its source no more."""
+        ...
+
+    async def is_wanted(self, version_id: VersionId) -> bool:
+        """True while it serves its source and has no summary; holds that until commit."""
+        ...
+
+    async def keep(self, version_id: VersionId, summary: Summary) -> None:
+        """Its summary, or why it has none. The first one stands; a version that went has none."""
         ...
 
 
@@ -700,6 +725,9 @@ class Stores(Protocol):
 
     @property
     def ledger(self) -> Ledger: ...
+
+    @property
+    def summaries(self) -> Summaries: ...
 
     @property
     def jobs(self) -> Jobs: ...

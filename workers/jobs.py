@@ -1,10 +1,11 @@
 """The jobs: each hands its arguments to a use-case."""
 
+from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from app.services import Services
-from domain.ids import SourceId
-from domain.jobs import INGEST_SOURCE
+from domain.ids import SourceId, VersionId
+from domain.jobs import INGEST_SOURCE, SUMMARISE_SOURCE, JobKind
 
 
 async def ingest_source(services: Services, *, source_id: str) -> None:
@@ -12,5 +13,13 @@ async def ingest_source(services: Services, *, source_id: str) -> None:
     await services.ingest_source(SourceId(UUID(source_id)))
 
 
-JOBS = {INGEST_SOURCE: ingest_source}
+async def summarise_source(services: Services, *, version_id: str) -> None:
+    """Summarise a source that was read."""
+    await services.summarise_source(VersionId(UUID(version_id)))
+
+
+JOBS: dict[JobKind, Callable[..., Awaitable[None]]] = {
+    INGEST_SOURCE: ingest_source,
+    SUMMARISE_SOURCE: summarise_source,
+}
 """What runs each kind of job."""

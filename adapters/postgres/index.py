@@ -77,6 +77,24 @@ class PostgresIndex(Store):
     async def forget_paid(self, source_id: SourceId) -> None:
         await self._run("delete from paid_embeddings where source_id = :id", id=source_id)
 
+    async def vectors(self, version_id: VersionId, set_id: int) -> tuple[list[Chunk], Vectors]:
+        rows = await self._all(
+            "select c.*, v.embedding from chunks c join chunk_vectors v"
+            " on v.version_id = c.version_id and v.ordinal = c.ordinal"
+            " where c.version_id = :version_id and v.set_id = :set_id order by c.ordinal",
+            version_id=version_id,
+            set_id=set_id,
+        )
+        chunks = [
+            Chunk(
+                *(row.ordinal, row.passage, row.page, row.start_at, row.end_at),
+                *(row.text, row.heading, row.language),
+            )
+            for row in rows
+        ]
+        found = [np.asarray(row.embedding, np.float32) for row in rows]
+        return chunks, np.stack(found) if found else np.empty((0, 0), np.float32)
+
     async def write(
         self,
         version_id: VersionId,

@@ -30,12 +30,13 @@ class PostgresJobs(Store):
             ttl=60,
             retry_delay=kind.retry_delay_s,
             retry_backoff=kind.retry_delay_max_s,
+            priority=kind.priority,
             queued=now_ms,
             status=Status.QUEUED,
         )
         await self._run(
             "insert into saq_jobs (key, job, queue, status, priority, scheduled)"
-            " values (:key, :job, :queue, 'queued', 0, :now)"
+            " values (:key, :job, :queue, 'queued', :priority, :now)"
             # A job that has ended keeps its row for a while; it makes room for the next one.
             " on conflict (key) do update set job = excluded.job, queue = excluded.queue,"
             " status = excluded.status, scheduled = excluded.scheduled, expire_at = null"
@@ -43,6 +44,7 @@ class PostgresJobs(Store):
             key=job.key,
             job=msgspec.json.encode(job.to_dict() | {"queue": kind.queue}),
             queue=kind.queue,
+            priority=kind.priority,
             now=now_ms // 1000,
         )
         await self._run("select pg_notify(:channel, 'saq:enqueue')", channel=f"saq:{kind.queue}")

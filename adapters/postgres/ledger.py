@@ -22,7 +22,8 @@ _GROUPS = {
 
 _SETTLED = """
 update model_calls c set status = :status, input_tokens = :input_tokens,
-    output_tokens = :output_tokens, seconds = nullif(:seconds, 0), estimated = :estimated, cost = :cost, settled_at = now()
+    output_tokens = :output_tokens, seconds = nullif(cast(:seconds as numeric), 0),
+    estimated = :estimated, cost = :cost, settled_at = now()
 from (select id, status, cost from model_calls
     where id = :id and status in ('pending', 'unknown') for update) as open
 where c.id = open.id
@@ -94,9 +95,11 @@ class PostgresLedger(Store):
             f"with payer as ({payer})"
             " insert into model_calls (id, user_id, kind, model, status, notebook_id, source_id,"
             " answer_id, input_tokens, output_tokens, seconds, estimated, input_price,"
-            " output_price, minute_price, reserved, cost, lease_until, created_at) select :id, payer.id, :kind, :model,"
+            " output_price, minute_price, reserved, cost, lease_until, created_at)"
+            " select :id, payer.id, :kind, :model,"
             " 'pending', :notebook_id, :source_id, :answer_id, :input_tokens, :output_tokens,"
-            " nullif(:seconds, 0), true, :input_price, :output_price, :minute_price, :reserved, 0, now() + cast(:lease as interval), now()"
+            " nullif(cast(:seconds as numeric), 0), true, :input_price, :output_price,"
+            " :minute_price, :reserved, 0, now() + cast(:lease as interval), now()"
             " from payer",
             id=intent.id,
             user_id=intent.user_id,
@@ -132,20 +135,26 @@ class PostgresLedger(Store):
         )
 
     async def abandon(
-        self, *, source_id: SourceId | None = None, answer_id: AnswerId | None = None
+        self,
+        *,
+        source_id: SourceId | None = None,
+        answer_id: AnswerId | None = None,
+        kind: CallKind | None = None,
     ) -> None:
         await self._run(
             "with dead as (update model_calls set status = 'unknown', cost = reserved,"
             " settled_at = now() where status = 'pending' and case"
             " when cast(:source_id as uuid) is not null then source_id = :source_id"
             " when cast(:answer_id as uuid) is not null then answer_id = :answer_id"
-            " else lease_until < now() end returning user_id, reserved),"
+            " else lease_until < now() end"
+            " and (cast(:kind as text) is null or kind = :kind) returning user_id, reserved),"
             " owed as (select user_id, sum(reserved) as amount from dead group by user_id)"
             " update users u set reserved = u.reserved - owed.amount,"
             " credit = greatest(u.credit - owed.amount, 0) from owed"
             " where u.id = owed.user_id and owed.amount > 0",
             source_id=source_id,
             answer_id=answer_id,
+            kind=kind and kind.value,
         )
 
     async def rows(

@@ -24,10 +24,13 @@ from domain.source import (
     blob_key,
 )
 from domain.stores import Page
+from domain.summary import Summary, SummaryKind
 
 _SOURCE = """
-select s.*, v.language, v.pages, v.words, coalesce(v.chunk_count, 0) as chunk_count, v.skipped
+select s.*, v.language, v.pages, v.words, coalesce(v.chunk_count, 0) as chunk_count, v.skipped,
+    m.kind as summary_kind, m.text as summary
 from sources s left join source_versions v on v.id = s.version_id
+    left join source_summaries m on m.version_id = s.version_id
 """
 
 
@@ -55,6 +58,7 @@ def _source(row: Row) -> Source:
         skipped=tuple(SkippedPage(page, reason) for page, reason in skipped),
         created_at=row.created_at,
         url=row.url,
+        summary=Summary(SummaryKind(row.summary_kind), row.summary) if row.summary_kind else None,
     )
 
 

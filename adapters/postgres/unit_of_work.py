@@ -19,6 +19,7 @@ from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.notebooks import PostgresNotebooks
 from adapters.postgres.shares import PostgresShares
 from adapters.postgres.sources import PostgresSources
+from adapters.postgres.summaries import PostgresSummaries
 from adapters.postgres.transcripts import PostgresTranscripts
 from domain.errors import Unavailable
 
@@ -38,6 +39,7 @@ class PostgresStores:
         self.sources = PostgresSources(connection)
         self.transcripts = PostgresTranscripts(connection)
         self.fetches = PostgresFetches(connection)
+        self.summaries = PostgresSummaries(connection)
         self.index = PostgresIndex(connection)
         self.answers = PostgresAnswers(connection)
         self.ledger = PostgresLedger(connection)

@@ -8,6 +8,7 @@ import msgspec
 from domain.notebook import Notebook
 from domain.passage import Passage
 from domain.source import Source
+from domain.summary import SummaryKind
 
 
 class NotebookIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -100,6 +101,8 @@ class SourceOut(msgspec.Struct):
     chunk_count: int
     skipped: list[SkippedOut]
     summary: str | None
+    summary_kind: str | None
+    summary_problem: str | None
     bytes: int
     media_type: str
     url: str | None
@@ -108,7 +111,8 @@ class SourceOut(msgspec.Struct):
     @classmethod
     def of(cls, source: Source) -> "SourceOut":
         """From the domain."""
-        progress, error = source.progress, source.error
+        progress, error, summary = source.progress, source.error, source.summary
+        why_none = summary.text if summary and summary.kind is SummaryKind.NONE else None
         return cls(
             id=source.id,
             kind=source.kind.value,
@@ -125,7 +129,9 @@ class SourceOut(msgspec.Struct):
             words=source.words,
             chunk_count=source.chunk_count,
             skipped=[SkippedOut(page.page, page.reason) for page in source.skipped],
-            summary=None,
+            summary=summary.text if summary and not why_none else None,
+            summary_kind=summary.kind.value if summary and not why_none else None,
+            summary_problem=why_none,
             bytes=source.bytes,
             media_type=source.media_type,
             url=source.url,

@@ -18,11 +18,12 @@ from domain.errors import (
     Unavailable,
 )
 from domain.ids import ChunkId, SourceId, VersionId, new_id
+from domain.jobs import SUMMARISE_SOURCE
 from domain.language import detect
 from domain.metering import MeteredEmbedder, Payer
 from domain.passage import Chunk, Passage
 from domain.ports import Chunker, Embedded, Vectors
-from domain.source import Progress, Reading, Source, Stage
+from domain.source import Progress, Reading, Source, SourceKind, Stage
 from domain.stores import Stores, UnitOfWork
 from domain.terms import ANALYSER, chunk_terms, weight
 from domain.usage import about_tokens
@@ -51,10 +52,12 @@ class IngestSettings:
     Args:
         max_words: words of all its passages.
         batch_tokens: estimated tokens one embedding call may carry.
+        summaries: True where a source that is ready is summarised.
     """
 
     max_words: int = 200_000
     batch_tokens: int = 20_000
+    summaries: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,8 @@ class IngestSource:
             await tx.transcripts.forget(source.id)
             await self.capture.adopt(tx, source)
             await self.capture.end(source)
+            if self.settings.summaries and source.kind is not SourceKind.GENERATED:
+                await tx.jobs.enqueue(SUMMARISE_SOURCE, str(version_id), version_id=str(version_id))
 
     async def _keep(self, source: Source) -> None:
         """End with the version that is there; the bytes may be others that say the same."""

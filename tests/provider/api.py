@@ -212,7 +212,8 @@ class Api:
         body = json.loads(exchange.body)
         texts = [text_of(message["content"]) for message in body["messages"]]
         seen = pictures_of(body["messages"])
-        call = await self._admit(exchange, "vision" if seen else "chat", body, texts, seen)
+        kind = "vision" if seen else "summary" if chat.is_for_summary(body["messages"]) else "chat"
+        call = await self._admit(exchange, kind, body, texts, seen)
         if call is None:
             return
         try:
@@ -239,6 +240,8 @@ class Api:
         return "\n".join(map(transcript, pictures))
 
     def _answer_to(self, messages: Sequence[dict[str, str]]) -> Answer:
+        if chat.is_for_summary(messages):
+            return chat.summary(messages)
         if self.settings.answers:
             return self.settings.answers.pop(0)
         if self._answering is not None:
@@ -296,7 +299,7 @@ class Api:
             return Refuse(401, json.dumps({"error": {"message": message}}))
         if kind != "models" and body.get("model") not in self.settings.models:
             return EFFECTS[Fault.GONE]
-        longest = sum if kind == "chat" else max
+        longest = sum if kind in {"chat", "summary"} else max
         if texts and longest(map(tokens, texts)) > self.settings.context_tokens:
             return EFFECTS[Fault.CONTEXT_LENGTH]
         return None

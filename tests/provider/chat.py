@@ -1,7 +1,8 @@
 """A chat answer as a plan: the steps a stream takes, so that a fault is an edit of the plan."""
 
+import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.provider.ledger import tokens
@@ -128,3 +129,14 @@ def _opening(text: str) -> str:
     """The first words after the rest of the opening tag, as they stand, up to any bracket."""
     words = text.partition(">")[2].partition("<")[0].partition("[")[0].split()
     return " ".join(words[:_QUOTED_WORDS]).rstrip(".,;:") or "An empty passage"
+
+
+def is_for_summary(messages: Sequence[Mapping[str, object]]) -> bool:
+    """Whether a summary is asked for, which neither scripted answers nor faults of chats meet."""
+    return str(messages[0]["content"]).startswith("You summarise documents.")
+
+
+def summary(messages: Sequence[Mapping[str, object]]) -> str:
+    """A paragraph that names what it was made from."""
+    digest = hashlib.sha1(str(messages[-1]["content"]).encode()).hexdigest()
+    return f"A document, known as {digest}, of which this is the summary."

@@ -1,0 +1,133 @@
+"""A summary made of a source's own sentences, without any model call."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from domain.passage import Chunk
+from domain.ports import Vectors
+from domain.quotable import clauses, is_quotable, seems_cut
+from domain.terms import chunk_terms
+
+_WORDS = 120
+_MOST_WORDS = 150
+_MOST_SENTENCES = 8
+_MOST_CHUNKS = 24
+_MOST_CANDIDATES = 400
+_FEWEST_WORDS = 6
+_LONGEST_WORDS = 60
+_CENTRAL = 0.5
+"""What the place of its chunk among the others counts, beside the sentence's own words."""
+_OPENING = 0.25
+"""What a sentence of the first chunk gains: there a text says what it is about."""
+_VARIETY = 0.6
+
+Weights = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    chunk: int
+    start: int
+    text: str
+    terms: Counter[str]
+    support: float
+
+
+def digest(chunks: Sequence[Chunk], vectors: Vectors) -> str:
+    """About 120 words in whole sentences of the source, in its order; "" where it has none.
+
+    Sentences are taken that stand for the whole (their words, weighed by how rare they are, and
+    their chunk's vector lie near the middle of all) and that do not repeat each other.
+
+    Args:
+        chunks: of one version.
+        vectors: a row of unit length a chunk.
+
+    Source: centroid-based summarisation (Radev et al., 2004) with maximal marginal relevance
+    (Carbonell and Goldstein, SIGIR 1998).
+    """
+    candidates = _candidates(chunks, vectors)
+    if not candidates:
+        return ""
+    weighed = _weighed([sentence.terms for sentence in candidates])
+    middle: Weights = {}
+    for weights in weighed:
+        for term, value in weights.items():
+            middle[term] = middle.get(term, 0.0) + value / len(weighed)
+    scores = [
+        _cosine(weights, middle) + sentence.support
+        for sentence, weights in zip(candidates, weighed, strict=True)
+    ]
+    chosen = [candidates[place] for place in _picked(candidates, weighed, scores)]
+    chosen.sort(key=lambda sentence: (sentence.chunk, sentence.start))
+    return " ".join(sentence.text for sentence in chosen)
+
+
+def _candidates(chunks: Sequence[Chunk], vectors: Vectors) -> list[_Sentence]:
+    """The quotable sentences of the first chunk and of those nearest to the middle."""
+    if not chunks:
+        return []
+    near = vectors @ vectors.mean(axis=0)
+    spread = float(near.max() - near.min()) or 1.0
+    central = (near - near.min()) / spread * _CENTRAL
+    places = {0, *map(int, np.argsort(-near, kind="stable")[:_MOST_CHUNKS])}
+    found: dict[str, _Sentence] = {}
+    for place in sorted(places):
+        chunk = chunks[place]
+        for start, end in clauses(chunk.text, chunk.language):
+            text = " ".join(chunk.text[start:end].split())
+            if not _fits(text) or seems_cut(chunk.text, start, end, continues=chunk.start > 0):
+                continue
+            support = float(central[place]) + (0 if place else _OPENING)
+            terms = Counter(chunk_terms(text, chunk.language))
+            found.setdefault(text, _Sentence(place, start, text, terms, support))
+    return list(found.values())[:_MOST_CANDIDATES]
+
+
+def _fits(text: str) -> bool:
+    return _FEWEST_WORDS <= len(text.split()) <= _LONGEST_WORDS and is_quotable(text)
+
+
+def _weighed(sentences: Sequence[Counter[str]]) -> list[Weights]:
+    """Vectors of unit length: terms, weighed by how few of the sentences have them."""
+    spread = Counter(term for terms in sentences for term in terms)
+    weighed = []
+    for terms in sentences:
+        weights = {
+            term: count * math.log(1 + len(sentences) / spread[term])
+            for term, count in terms.items()
+        }
+        length = math.sqrt(sum(value * value for value in weights.values())) or 1.0
+        weighed.append({term: value / length for term, value in weights.items()})
+    return weighed
+
+
+def _cosine(one: Weights, other: Weights) -> float:
+    """Of two vectors, the first of unit length; the second's length counts for all alike."""
+    return sum(value * other.get(term, 0.0) for term, value in one.items())
+
+
+def _picked(
+    candidates: Sequence[_Sentence], weighed: Sequence[Weights], scores: Sequence[float]
+) -> list[int]:
+    """The best sentences, each unlike those before it, until they have enough words."""
+    picked: list[int] = []
+    words, likeness = 0, [0.0] * len(candidates)
+    while len(picked) < _MOST_SENTENCES and words < _WORDS:
+        room = [
+            place
+            for place, sentence in enumerate(candidates)
+            if place not in picked and words + len(sentence.text.split()) <= _MOST_WORDS
+        ]
+        if not room:
+            break
+        best = max(room, key=lambda place: scores[place] - _VARIETY * likeness[place])
+        picked.append(best)
+        words += len(candidates[best].text.split())
+        for place in room:
+            likeness[place] = max(likeness[place], _cosine(weighed[place], weighed[best]))
+    return picked

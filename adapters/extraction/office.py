@@ -76,6 +76,8 @@ def _line(paragraph: etree._Element) -> str:
 
     A box is in it twice, for old and for new programs: the old one's is passed over.
     """
+    if not len(paragraph):
+        return ""
     written: list[str] = []
     skipped: etree._Element | None = None
     for event, element in etree.iterwalk(paragraph, events=("start", "end")):

@@ -91,7 +91,7 @@ def write_rows(rows: Iterable[Sequence[str]], writer: Writer) -> None:
     """Put rows into `writer`, a line each.
 
     Under a row of column names every cell carries its name ("Name: Müller | Ort: Köln"), so that a
-    row that is found or quoted alone can be understood. Empty cells are left out there.
+    row that is found or quoted alone can be understood. Empty cells are left out.
     """
     filled = (row for row in map(_flat, rows) if any(row))
     start = list(islice(filled, 2))

@@ -104,13 +104,15 @@ class Notebook:
         for term in terms:
             best = math.log(1 + (len(rows) + 0.5) / 0.5)
             idfs = []
-            for variant in term.variants:
+            shares = dict.fromkeys(term.variants, 1.0) | dict.fromkeys(term.halves, 0.5)
+            for variant, share in shares.items():
                 held = {
                     place[r]: w for r, w in self.postings.get(variant, {}).items() if r in place
                 }
                 if not held:
                     continue
-                idfs.append(math.log(1 + (len(rows) - len(held) + 0.5) / (len(held) + 0.5)))
+                rarity = math.log(1 + (len(rows) - len(held) + 0.5) / (len(held) + 0.5))
+                idfs.append(share * rarity)
                 at = list(held)
                 bm25[at] += idfs[-1] * np.array(list(held.values()))
                 mass[at] += idfs[-1]

@@ -34,16 +34,17 @@ class Query:
 
 
 _SOME = "{1,300}"
-_QUOTED = re.compile(
+_SIGNS = re.compile(
     rf"""(?P<minus>(?<!\S)-)?(?:
         (?<!\w)"(?P<straight>[^"\n]{_SOME})"(?!\w)
         | [„“](?P<curly>[^“”"\n]{_SOME})[“”"]
         | «(?P<french>[^«»\n]{_SOME})» | »(?P<german>[^«»\n]{_SOME})«
         | 「(?P<corner>[^」\n]{_SOME})」 | 『(?P<white>[^』\n]{_SOME})』
-    )""",
+    )
+    | (?<!\S)-(?P<word>[^\W\d_][^\s"„“«»「『]*)""",
     re.VERBOSE,
 )
-_EXCLUDED = re.compile(r"(?<!\S)-(?P<word>[^\W\d_][^\s\"„“«»「『]*)")
+_PHRASES = ("straight", "curly", "french", "german", "corner", "white")
 _BEFORE_A_SECOND_HALF = re.compile(r"(?:(?:^|\s)(?:und|oder|bzw\.?|sowie|and|or|&)|[-/],?)\s+$")
 """"Lohnsteuer und -abgaben", "Ein- und -ausfuhr": the hyphen stands for the word before."""
 _SHORTEST_EXCLUDED = 2
@@ -65,37 +66,39 @@ def search_query(question: str, question_language: str, languages: Sequence[str]
         languages: of the texts that are searched; "" for unknown.
     """
     searched = tuple(dict.fromkeys(languages)) or (question_language,)
-    conditions: list[Condition] = []
-
-    def quoted(match: re.Match[str]) -> str:
-        phrase = next(filter(None, match.group(*_PHRASES)))
-        excludes = bool(match["minus"])
-        conditions.extend(_conditions(phrase, searched, excludes=excludes, is_phrase=True))
-        return " " if excludes else phrase
-
-    def excluded(match: re.Match[str]) -> str:
-        word = match["word"]
-        too_short = len(word) < _SHORTEST_EXCLUDED and not _NO_SPACES.match(word)
-        if too_short or _BEFORE_A_SECOND_HALF.search(match.string[: match.start()]):
-            return match[0]
-        conditions.extend(_conditions(word, searched, excludes=True, is_phrase=False))
-        return " "
-
-    rest = _EXCLUDED.sub(excluded, _QUOTED.sub(quoted, question))
-    return Query(tuple(question_terms(rest, question_language, languages)), tuple(conditions))
+    conditions = tuple(
+        condition
+        for sign in _SIGNS.finditer(question)
+        if sign["word"] is None or _excludes(sign)
+        for condition in _conditions(sign, searched)
+    )
+    words = question_terms(wanted(question), question_language, languages)
+    return Query(tuple(words), conditions)
 
 
-_PHRASES = ("straight", "curly", "french", "german", "corner", "white")
+def wanted(question: str) -> str:
+    """The question without what it leaves out; as it is where nothing else would be left."""
+    rest = _SIGNS.sub(lambda sign: " " if _excludes(sign) else sign[0], question)
+    return rest if rest.strip() else question
 
 
-def _conditions(
-    text: str, languages: Sequence[str], *, excludes: bool, is_phrase: bool
-) -> Iterator[Condition]:
+def _excludes(sign: re.Match[str]) -> bool:
+    """Whether a sign leaves something out: a minus, and not a hyphen that looks like one."""
+    word = sign["word"]
+    if word is None:
+        return sign["minus"] is not None
+    too_short = len(word) < _SHORTEST_EXCLUDED and not _NO_SPACES.match(word)
+    return not too_short and not _BEFORE_A_SECOND_HALF.search(sign.string[: sign.start()])
+
+
+def _conditions(sign: re.Match[str], languages: Sequence[str]) -> Iterator[Condition]:
     """The condition of a phrase or word; none where the index knows nothing of its words."""
-    parts = required_terms(text, languages, in_parts=is_phrase)
+    phrase = next(filter(None, sign.group(*_PHRASES)), "")
+    text = phrase or sign["word"]
+    parts = required_terms(text, languages, in_parts=bool(phrase))
     if parts:
-        row = is_phrase or len(parts) > 1
-        yield Condition(tuple(parts), _pattern(text) if row else "", excludes)
+        in_a_row = bool(phrase) or len(parts) > 1
+        yield Condition(tuple(parts), _pattern(text) if in_a_row else "", _excludes(sign))
 
 
 def _pattern(phrase: str) -> str:

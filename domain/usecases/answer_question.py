@@ -20,7 +20,7 @@ from domain.metering import CALL_LEASE, MeteredEmbedder, Payer, settlement_of, w
 from domain.notebook import Document, languages_of
 from domain.ports import ChatEnd, ChatModel, Clock, Embedded, Vectors
 from domain.prices import PriceList
-from domain.query import search_query
+from domain.query import search_query, wanted
 from domain.reranking import MeteredReranker
 from domain.retrieval import Hit, RetrievalSettings, Scope
 from domain.stores import Stores, UnitOfWork
@@ -197,7 +197,7 @@ class AnswerQuestion:
                 await self._keep_retrieved(tx, run)
 
         await self.embedder.embed(
-            [answer.question], "question", run.payer, opened=opened, after=search
+            [wanted(answer.question)], "question", run.payer, opened=opened, after=search
         )
         if reranker:
             k = settings.k if answer.about is None else settings.scoped_k

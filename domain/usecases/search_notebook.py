@@ -15,7 +15,7 @@ from domain.language import detect_question
 from domain.metering import MeteredEmbedder, Payer
 from domain.notebook import languages_of, may_hold_answers
 from domain.ports import Embedded
-from domain.query import search_query
+from domain.query import search_query, wanted
 from domain.reranking import MeteredReranker
 from domain.retrieval import Hit, RetrievalMode, RetrievalSettings, Scope
 from domain.stores import Stores, UnitOfWork
@@ -145,7 +145,7 @@ class SearchNotebook:
 
         reranker = self.reranker
         payer = Payer(user.id, notebook_id=scope.notebook_id)
-        await self.embedder.embed([text], "question", payer, after=search)
+        await self.embedder.embed([wanted(text)], "question", payer, after=search)
         if reranker:
             hits[:] = await reranker.best(text, hits, settings.k, payer)
             async with self.uow() as tx:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.query import Condition, Query, search_query
+from domain.query import Condition, Query, search_query, wanted
 
 
 def _asked(question: str) -> Query:
@@ -98,6 +98,14 @@ def test_a_minus_leaves_a_phrase_a_code_and_an_unspaced_word_out() -> None:
 )
 def test_a_hyphen_that_is_no_minus_leaves_nothing_out(question: str) -> None:
     assert not any(condition.excludes for condition in _asked(question).conditions)
+
+
+def test_what_is_left_out_is_not_wanted() -> None:
+    assert wanted("jaguar -car speed").split() == ["jaguar", "speed"]
+    assert wanted('jaguar -"big cat" "top speed"').split() == ["jaguar", '"top', 'speed"']
+    assert wanted('who said "yes -sir"?') == 'who said "yes -sir"?'
+    assert wanted("-car") == "-car"
+    assert wanted("Lohnsteuer und -abgaben") == "Lohnsteuer und -abgaben"
 
 
 def test_a_phrase_of_function_words_is_searched_as_words() -> None:

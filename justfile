@@ -20,6 +20,10 @@ up *arguments:
 test *arguments:
     pytest {{ arguments }}
 
+# Send every operation of the API so many odd requests of each kind
+fuzz examples="200":
+    BELEG_FUZZ_EXAMPLES={{ examples }} pytest tests/product/test_fuzz.py
+
 # Check style, and repair what can be repaired
 lint:
     ruff check --fix

@@ -85,6 +85,26 @@ _SOURCE_BODY = {
 }
 
 
+_ANSWERS = {
+    "/api/v1/sources/{source_id}/original": {
+        "*/*": {"schema": {"type": "string", "format": "binary"}}
+    },
+    "/api/v1/answers/{answer_id}/events": {
+        "text/event-stream": {
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "event": {"enum": ["delta", "citation", "done", "error"]},
+                    "data": {"type": "string", "description": "JSON"},
+                },
+            }
+        }
+    },
+}
+"""What the framework cannot say of an answer: that it is of any type, or a stream."""
+
+
 class _Page(OpenAPIRenderPlugin):
     """The page; it reads the document by itself."""
 
@@ -137,6 +157,8 @@ def describe(app: Litestar) -> dict[str, Any]:
     described["paths"]["/api/v1/notebooks/{notebook_id}/sources"]["post"]["requestBody"] = (
         _SOURCE_BODY
     )
+    for path, content in _ANSWERS.items():
+        described["paths"][path]["get"]["responses"]["200"]["content"] = content
     return described
 
 

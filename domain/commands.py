@@ -40,7 +40,8 @@ _COMMAND = re.compile(
             (
                 rf"\b{_SAY}\b[^.!?\n]{{0,60}}\b(?:system[- ]?(?:prompt|regeln|rules|message)|"
                 r"initial prompt|api[- ]?(?:key|schlüssel)|in (?:every|each) (?:answer|reply)|"
-                r"to (?:every|each) (?:sentence|answer)|für jede (?:aussage|antwort)|in jeder antwort)"
+                r"to (?:every|each) (?:sentence|answer)|für jede (?:aussage|antwort)|in jeder "
+                r"antwort)"
             ),
             rf"^\W{{0,4}}(?:to verify|{_SAY})\b[^.!?\n]{{0,60}}\b(?:following token|token)\b",
             (

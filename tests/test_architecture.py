@@ -11,7 +11,7 @@ import pytest
 from app.settings import Settings, read_settings
 
 ROOT = Path(__file__).parents[1]
-MAY_WAIT = {"ports.py", "stores.py", "metering.py", "event_log.py", "live.py"}
+MAY_WAIT = {"ports.py", "stores.py", "metering.py", "reranking.py", "event_log.py", "live.py"}
 """Modules of the domain beside the use-cases that wait for ports."""
 ELSEWHERE = {"BELEG_SHARED_BUFFERS"}
 """Settings of `beleg up`, which reads them before there is a product."""
@@ -57,7 +57,7 @@ def test_every_setting_is_documented_and_nothing_else_is() -> None:
 
 
 def test_every_field_of_the_settings_is_read_from_a_variable() -> None:
-    kinds = {"chat": "llm_model", "embedding": "embedding_model"}
+    kinds = {"chat": "llm_model", "embedding": "embedding_model", "rerank": "rerank_model"}
     documented = {name.lower() for name in _documented()}
     for field in fields(Settings):
         assert kinds.get(field.name, field.name) in documented, field.name

@@ -122,29 +122,27 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   if (button.matches("[hx-target='#viewer']") && !button.closest("#viewer")) cameFrom = button;
   if (button.matches("[data-dismiss]")) button.parentElement.remove();
-  if (button.matches("[data-copy]")) copy(button);
+  if (button.matches("[data-copy]")) {
+    event.preventDefault();
+    copy(button);
+  }
 });
 
-async function copy(button) {
-  const turn = find(button.dataset.copy);
-  const parts = [cite(find(".prose", turn))];
-  for (const item of turn.querySelectorAll(".cited > ol > li")) {
-    const [number, title, place] = ["cite", "cited-title", "cited-place"].map((name) => find(`.${name}`, item).textContent);
-    parts.push(`[${number}] ${title}${place ? `, ${place}` : ""}`);
+// An answer with its citations: Markdown as text; formatted as HTML with the Markdown beside it.
+async function copy(link) {
+  const get = async (form) => (await fetch(`${link.href}?form=${form}`)).text();
+  const blob = (type, form) => get(form).then((text) => new Blob([text], { type }));
+  const items = { "text/plain": blob("text/plain", "markdown") };
+  if (link.dataset.copy === "html") items["text/html"] = blob("text/html", "html");
+  let said = link.dataset.done;
+  try {
+    await navigator.clipboard.write([new ClipboardItem(items)]);
+  } catch {
+    said = link.dataset.failed;
   }
-  await navigator.clipboard.writeText(parts.filter(Boolean).join("\n"));
-  const label = button.textContent;
-  button.textContent = button.dataset.done;
-  setTimeout(() => (button.textContent = label), 1600);
-}
-
-// The text of an answer with its markers in brackets again.
-function cite(prose) {
-  for (const link of prose.querySelectorAll("a.cite")) link.dataset.number = link.textContent;
-  for (const link of prose.querySelectorAll("a.cite")) link.textContent = `[${link.dataset.number}]`;
-  const text = `${prose.innerText}\n`;
-  for (const link of prose.querySelectorAll("a.cite")) link.textContent = link.dataset.number;
-  return text;
+  const label = link.textContent;
+  link.textContent = said;
+  setTimeout(() => (link.textContent = label), 1600);
 }
 
 count();

@@ -143,10 +143,12 @@ def question_terms(
     asked = dict.fromkeys(
         pair for token in _TOKEN.findall(_folded(question)) for pair in _asked(token)
     )
-    kept = list(asked)
-    for ignored in (function_words(question_language), asking_words(question_language)):
-        kept = [pair for pair in kept if pair[0] not in ignored] or kept
     searched = list(dict.fromkeys(languages)) or [question_language]
+    # What no text's index holds says nothing, whichever language it was asked in.
+    nowhere = frozenset.intersection(*map(function_words, searched))
+    kept = list(asked)
+    for ignored in (function_words(question_language), asking_words(question_language), nowhere):
+        kept = [pair for pair in kept if pair[0] not in ignored] or kept
     terms: dict[str, dict[str, None]] = {}
     for word, whole in kept:
         variants = terms.setdefault(word, {})

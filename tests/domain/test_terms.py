@@ -98,6 +98,13 @@ def test_a_question_of_function_words_keeps_them() -> None:
     ]
 
 
+def test_words_that_no_searched_language_indexes_are_left_out() -> None:
+    asked = "Quelle est la capitale de la France ?"
+    assert [term.word for term in question_terms(asked, "en", ["fr"])] == ["capitale", "france"]
+    kept = {term.word for term in question_terms(asked, "en", ["fr", "en"])}
+    assert {"quelle", "capitale", "france"} <= kept
+
+
 def test_a_part_of_a_code_may_stand_in_the_whole() -> None:
     assert question_terms("DIN-4108", "de", ["de"]) == [
         QueryTerm("din", ("din", "din4108")),

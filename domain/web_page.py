@@ -4,6 +4,8 @@ import re
 
 _LONG = 2_500
 """Visible characters; a text of so many is no notice, whatever words are in it."""
+_BRIEF = 800
+_BEGINNING = 400
 _SHORT = 250
 _LEAST = 20
 _ROBOT = re.compile(
@@ -18,7 +20,7 @@ _ROBOT = re.compile(
 )
 _DENIED = re.compile(
     r"access (?:to this (?:page|site) has been |is )?denied|you have been blocked"
-    r"|request (?:was |has been )?blocked|403 forbidden|\bforbidden\b|zugriff verweigert"
+    r"|request (?:was |has been )?blocked|403 forbidden|\Aforbidden\b|zugriff verweigert"
     r"|zugriff (?:wurde )?(?:gesperrt|blockiert)|not available in your (?:country|region)"
     r"|in (?:deinem|ihrem) land nicht verfügbar|accès refusé|acceso denegado",
     re.IGNORECASE,
@@ -60,7 +62,8 @@ def why_no_page(title: str, text: str) -> str | None:
     visible = sum(not character.isspace() for character in text)
     if visible >= _LONG:
         return None
-    shown = f"{title}\n{text}"
+    # In a longer text only its beginning tells: further down these words are what it is about.
+    shown = f"{title}\n{text if visible < _BRIEF else text[:_BEGINNING]}"
     for pattern, reason in _REASONS:
         if pattern.search(shown):
             return reason

@@ -16,6 +16,7 @@ _PROLOGUE_BYTES = 1 << 16
 _DAMAGED = "This file is damaged: it is no whole archive. Save it anew and upload that."
 _BOMB = "This file unpacks to far more than it should, and is not opened. Save it anew."
 _ENCRYPTED = 0x1
+_STRICT = b"http://purl.oclc.org/ooxml/"
 
 
 def opened(content: bytes) -> zipfile.ZipFile:
@@ -68,6 +69,11 @@ def require_office(content: bytes, save_as: str) -> zipfile.ZipFile:
             raise Unreadable(
                 "The XML in this file declares entities, which no Office program does; it is"
                 " not opened. Save it anew and upload that."
+            )
+        if name == "_rels/.rels" and _STRICT in archive.read(entry):
+            raise Unreadable(
+                f"This file is in the strict form of Office Open XML. Save it as an ordinary"
+                f" {save_as} file and upload that."
             )
     return archive
 

@@ -6,6 +6,7 @@ import re
 import trafilatura
 from lxml import etree, html
 
+from adapters.extraction.charsets import as_declared
 from adapters.extraction.documents import Writer
 from adapters.extraction.text import encoding_of
 from adapters.extraction.wire import Document
@@ -21,11 +22,7 @@ _BOMS = (
 _PRESCAN_BYTES = 4_096
 _META = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.-]+)", re.IGNORECASE)
 _DECLARED = re.compile(rb"<\?xml[^>]+encoding\s*=\s*[\"']([a-zA-Z0-9_:.-]+)", re.IGNORECASE)
-_AS_BROWSERS_DO = {"iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
-_NEVER = frozenset({"utf-7", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "idna", "punycode"})
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
-_ONE_FAULT_IN = 50
-"""Of the characters beyond ASCII, so many for each that cannot be decoded: a typing error."""
 _UNSEEN = frozenset({"script", "style", "template", "head", "svg", "math", "iframe", "object"})
 _INLINE = frozenset(
     {
@@ -36,6 +33,7 @@ _INLINE = frozenset(
 )
 _CELLS = frozenset({"td", "th"})
 _LEAST_ARTICLE = 200
+_NOTHING = 20
 _STRICT_SHARE = 0.8
 _MANY_LINKS = 30
 
@@ -50,7 +48,9 @@ def read_page(content: bytes, charset: str) -> Document:
     title = title_of(tree)
     article = _article(tree)
     everything = text_of(tree) if len(article) < _LEAST_ARTICLE else ""
-    if (reason := why_no_page(title, article + everything)) is not None:
+    if (
+        reason := why_no_page(title, article if len(article) > _NOTHING else everything)
+    ) is not None:
         raise Unreadable(
             f"This page {reason}. Open it in your browser, and paste its text or save it as a PDF"
             " and add that."
@@ -77,33 +77,13 @@ def decoded_html(content: bytes, charset: str) -> str:
             return content[len(mark) :].decode(encoding, "replace")
     head = content[:_PRESCAN_BYTES]
     own = _META.search(head) or _DECLARED.search(head)
-    declared = [charset, own[1].decode("ascii") if own else ""]
-    for encoding in map(_codec, declared):
-        if encoding and (text := _mostly(content, encoding)) is not None:
-            return text
+    text = as_declared(content, charset, own[1].decode("ascii") if own else "")
+    if text is not None:
+        return text
     try:
         return content.decode(encoding_of(content), "replace")
     except Unreadable:
         return content.decode("utf-8", "replace")
-
-
-def _codec(name: str) -> str:
-    """Python's name of an encoding that pages may be in, "" for any other."""
-    try:
-        codec = codecs.lookup(name.strip().strip("\"'"))
-    except (LookupError, ValueError):
-        return ""
-    known = codec.name if codec._is_text_encoding else ""  # noqa: SLF001 - nothing public tells
-    return "" if known in _NEVER else _AS_BROWSERS_DO.get(known, known)
-
-
-def _mostly(content: bytes, encoding: str) -> str | None:
-    """The text where `encoding` fits all but a typing error; None where it was a lie."""
-    text = content.decode(encoding, "replace")
-    faults = text.count("\ufffd")
-    if faults and faults * _ONE_FAULT_IN > sum(not c.isascii() for c in text):
-        return None
-    return text
 
 
 def parsed(text: str) -> html.HtmlElement:

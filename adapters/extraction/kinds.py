@@ -19,8 +19,13 @@ _READABLE = (
 )
 _EPUB_WITHIN = 200
 # A file's entry in the directory at an archive's end: 46 bytes, then its name.
-_MAIN_PARTS = re.compile(rb"PK\x01\x02.{42}(word|ppt|xl)/", re.DOTALL)
-_ZIPPED_KINDS = {b"word": SourceKind.DOCX, b"ppt": SourceKind.PPTX, b"xl": SourceKind.XLSX}
+_MAIN_PARTS = re.compile(rb"PK\x01\x02.{42}(word/|ppt/|xl/|META-INF/container\.xml)", re.DOTALL)
+_ZIPPED_KINDS = {
+    b"word/": SourceKind.DOCX,
+    b"ppt/": SourceKind.PPTX,
+    b"xl/": SourceKind.XLSX,
+    b"META-INF/container.xml": SourceKind.EPUB,
+}
 _STREAMS: tuple[tuple[str, str], ...] = (
     (
         "EncryptedPackage",

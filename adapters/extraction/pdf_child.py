@@ -17,7 +17,7 @@ from adapters.extraction.pdf_picture import drawn, located
 from adapters.extraction.text import read_text
 from domain.errors import NotFound, PasswordNeeded, Unreadable
 
-_MEMORY_BYTES = 1 << 30
+_MEMORY_BYTES = 900 << 20
 _CPU_S = 90
 _BATCH_PAGES = 64
 _BATCH_CHARACTERS = 200_000
@@ -64,8 +64,8 @@ def _replies(request: wire.Request) -> Iterator[wire.Reply]:
     match request:
         case wire.ReadPdf(content, password):
             yield from _pages(PdfFile(content, password))
-        case wire.ReadText(content, markdown):
-            yield read_text(content, markdown=markdown)
+        case wire.ReadText(content, markdown, charset):
+            yield read_text(content, charset, markdown=markdown)
         case wire.ReadDocument(content, kind, charset):
             from adapters.extraction.documents import read_document  # noqa: PLC0415 - likewise
 

@@ -46,7 +46,7 @@ class FileReader:
         """See `Reader.read`. A process that is lost is replaced once."""
         _require_bytes(content)
         if kind in {SourceKind.TEXT, SourceKind.MARKDOWN}:
-            return await self._again(lambda: self._text(content, kind))
+            return await self._again(lambda: self._text(content, kind, charset))
         return await self._again(lambda: self._document(content, kind, charset))
 
     async def pdf_text(
@@ -115,9 +115,9 @@ class FileReader:
             *_, last = [reply async for reply in replies]
             return last
 
-    async def _text(self, content: bytes, kind: SourceKind) -> Reading:
+    async def _text(self, content: bytes, kind: SourceKind, charset: str) -> Reading:
         markdown = kind is SourceKind.MARKDOWN
-        reply = await self._one(wire.ReadText(content, markdown))
+        reply = await self._one(wire.ReadText(content, markdown, charset))
         assert isinstance(reply, wire.WholeText)  # noqa: S101 - the process's own protocol
         headings = tuple(Heading(start, tuple(path)) for start, path in reply.headings)
         title = headings[0].path[0] if headings else ""

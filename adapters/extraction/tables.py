@@ -69,13 +69,13 @@ def _is_uncomputed(archive: zipfile.ZipFile) -> bool:
     return any(_NOT_COMPUTED.search(archive.read(name)) for name in sheets)
 
 
-def read_csv(content: bytes, _charset: str) -> Document:
+def read_csv(content: bytes, charset: str) -> Document:
     """The rows of delimited text; delimiter and encoding are found out.
 
     Raises:
         Unreadable: in no encoding known.
     """
-    text = clean(decoded(content))
+    text = clean(decoded(content, charset))
     csv.field_size_limit(_MOST_FIELD)
     said = _SAID.match(text)
     delimiter = said[1] if said else _delimiter(text)

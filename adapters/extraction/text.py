@@ -3,6 +3,7 @@
 import codecs
 import re
 
+from adapters.extraction.charsets import as_declared
 from adapters.extraction.wire import WholeText
 from domain.errors import Unreadable
 from domain.headings import headings
@@ -28,25 +29,31 @@ _WESTERN = frozenset(
 )
 
 
-def read_text(content: bytes, *, markdown: bool) -> WholeText:
+def read_text(content: bytes, charset: str = "", *, markdown: bool) -> WholeText:
     """The text of a file, and its headings if it is Markdown.
+
+    Args:
+        charset: the encoding that a web server named, "" where none did.
 
     Raises:
         Unreadable: empty, or in no encoding known.
     """
-    text = clean(decoded(content))
+    text = clean(decoded(content, charset))
     if not text.strip():
         raise Unreadable(_EMPTY)
     found = headings(text) if markdown else ()
     return WholeText(text, [(heading.start, heading.path) for heading in found])
 
 
-def decoded(content: bytes) -> str:
-    """`content` as text: by its mark, as UTF-8, as UTF-16, or in a legacy encoding.
+def decoded(content: bytes, charset: str = "") -> str:
+    """`content` as text: by its mark, as it was declared, or by guess.
 
     Raises:
         Unreadable: in no encoding known.
     """
+    is_marked = any(content.startswith(mark) for mark, _ in _BOMS)
+    if not is_marked and (text := as_declared(content, charset)) is not None:
+        return text
     encoding = encoding_of(content)
     try:
         # Lone surrogates may stand in either; the gate drops them.

@@ -22,6 +22,7 @@ class ReadText(msgspec.Struct, tag=True, array_like=True):
 
     content: bytes
     markdown: bool
+    charset: str = ""
 
 
 class ReadDocument(msgspec.Struct, tag=True, array_like=True):

@@ -133,6 +133,16 @@ class TestWord:
             "neu",
         ]
 
+    async def test_the_title_that_its_program_gives_any_is_none(self, reader: FileReader) -> None:
+        document = word()
+        document.core_properties.title = "Microsoft Word - Dokument1"
+        assert (await read(reader, saved(document))).title == ""
+
+    async def test_the_strict_form_names_the_way_out(self, reader: FileReader) -> None:
+        strict = rewritten(saved(word()), _rels___dot_rels=b"http://purl.oclc.org/ooxml/x")
+        with pytest.raises(Unreadable, match="ordinary DOCX"):
+            await read(reader, strict)
+
     async def test_an_empty_one(self, reader: FileReader) -> None:
         with pytest.raises(Unreadable, match="no text in this Word document"):
             await read(reader, saved(docx.Document()))
@@ -240,6 +250,12 @@ class TestCells:
 
 @one_process
 class TestDelimitedText:
+    async def test_the_encoding_that_a_server_named(self, reader: FileReader) -> None:
+        content = "имя,город\nИван,Омск\n".encode("koi8-r")
+        for kind in (SourceKind.CSV, SourceKind.TEXT):
+            reading = await as_kind(reader, content, kind, charset="KOI8-R")
+            assert "Омск" in reading.passages[0].text
+
     @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
     async def test_delimiter_and_encoding_are_found_out(
@@ -313,7 +329,7 @@ class TestBooks:
     async def test_a_chapter_is_a_page_in_the_order_of_the_spine(self, reader: FileReader) -> None:
         stored = archive({"mimetype": "application/epub+zip"}, stored=True)
         assert reader.kind_of(stored, "a") is SourceKind.EPUB
-        reading = await as_kind(reader, book(), SourceKind.EPUB)
+        reading = await read(reader, book())
         assert reading.title == "Das Buch"
         assert reading.pages == 2
         assert [(p.page, p.label, p.text) for p in reading.passages] == [

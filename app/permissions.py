@@ -82,6 +82,8 @@ reader  read  GET    /api/v1/sources/{source_id}/pages/{page}/image
 reader  read  GET    /api/v1/sources/{source_id}/pages/{page}/highlights
 
 asker   ask   POST   /api/v1/notebooks/{notebook_id}/questions
+reader  read  GET    /api/v1/notebooks/{notebook_id}/suggestions
+asker   ask   POST   /api/v1/notebooks/{notebook_id}/suggestions
 reader  read  GET    /api/v1/notebooks/{notebook_id}/messages
 reader  write DELETE /api/v1/notebooks/{notebook_id}/messages
 owner   read  GET    /api/v1/answers/{answer_id}
@@ -130,6 +132,9 @@ owner   -     POST   /notebooks/{notebook_id}/shares
 reader  -     POST   /notebooks/{notebook_id}/shares/{user_id}/remove
 asker   -     POST   /notebooks/{notebook_id}/questions
 reader  -     GET    /notebooks/{notebook_id}/turns
+asker   -     GET    /notebooks/{notebook_id}/composer
+asker   -     GET    /notebooks/{notebook_id}/suggestions
+asker   -     POST   /notebooks/{notebook_id}/suggestions
 reader  -     POST   /notebooks/{notebook_id}/clear
 owner   -     GET    /answers/{answer_id}/citations/{marker}
 owner   -     POST   /answers/{answer_id}/stop

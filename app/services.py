@@ -53,6 +53,7 @@ from domain.usecases.read_usage import ReadUsage
 from domain.usecases.reap import Reap
 from domain.usecases.search_notebook import SearchNotebook
 from domain.usecases.share_notebook import ShareNotebook
+from domain.usecases.suggest_questions import SuggestQuestions
 from domain.usecases.summarise_source import SummariseSource
 
 
@@ -77,6 +78,7 @@ class Services:
     answer_question: AnswerQuestion
     answers: FollowAnswer
     rate_answer: RateAnswer
+    suggest: SuggestQuestions
     read_citation: ReadCitation
     live: LiveAnswers
     listener: Listener
@@ -204,6 +206,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         ),
         answers=FollowAnswer(uow, live, ports.listener),
         rate_answer=RateAnswer(uow),
+        suggest=SuggestQuestions(uow, meter, chat, settings.llm_max_output_tokens),
         read_citation=ReadCitation(uow),
         live=live,
         listener=ports.listener,

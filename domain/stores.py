@@ -39,6 +39,7 @@ from domain.ports import Vectors
 from domain.query import Query
 from domain.retrieval import Hit, RetrievalSettings, Scope
 from domain.source import Progress, Reading, Source
+from domain.suggestions import Outline
 from domain.summary import Summary, ToSummarise
 from domain.transcript import Transcript
 from domain.usage import CallKind, TokenUsage
@@ -654,6 +655,37 @@ class Summaries(Protocol):
         ...
 
 
+class SuggestedQuestions(Protocol):
+    """First questions that a model wrote for a notebook, and what they are made from."""
+
+    async def outlines(self, notebook_id: NotebookId) -> tuple[list[Outline], str]:
+        """How its ready sources begin, in the order they were added, and a state of them all.
+
+        The state is another one whenever a ready source comes, goes or is read anew.
+        """
+        ...
+
+    async def written(
+        self, notebook_id: NotebookId, language: str, state: str
+    ) -> list[str] | None:
+        """What a model wrote about that state; None where none was asked."""
+        ...
+
+    async def claim(self, notebook_id: NotebookId, language: str, state: str) -> bool:
+        """Ask for them in that state; False where somebody did before."""
+        ...
+
+    async def keep(
+        self, notebook_id: NotebookId, language: str, state: str, questions: Sequence[str]
+    ) -> None:
+        """What came of it, unless the sources changed meanwhile."""
+        ...
+
+    async def release(self, notebook_id: NotebookId, language: str, state: str) -> None:
+        """Let somebody else ask: nothing came, and nothing was paid."""
+        ...
+
+
 class Jobs(Protocol):
     """The queue, inside the transaction: a rollback enqueues nothing."""
 
@@ -728,6 +760,9 @@ class Stores(Protocol):
 
     @property
     def summaries(self) -> Summaries: ...
+
+    @property
+    def suggestions(self) -> SuggestedQuestions: ...
 
     @property
     def jobs(self) -> Jobs: ...

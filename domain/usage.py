@@ -18,6 +18,7 @@ class CallKind(StrEnum):
     STT = "stt"
     SUMMARY = "summary"
     RERANK = "rerank"
+    GUIDE = "guide"
 
 
 class CallStatus(StrEnum):

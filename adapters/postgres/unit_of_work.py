@@ -20,6 +20,7 @@ from adapters.postgres.notebooks import PostgresNotebooks
 from adapters.postgres.shares import PostgresShares
 from adapters.postgres.sources import PostgresSources
 from adapters.postgres.summaries import PostgresSummaries
+from adapters.postgres.suggestions import PostgresSuggestions
 from adapters.postgres.transcripts import PostgresTranscripts
 from domain.errors import Unavailable
 
@@ -43,6 +44,7 @@ class PostgresStores:
         self.index = PostgresIndex(connection)
         self.answers = PostgresAnswers(connection)
         self.ledger = PostgresLedger(connection)
+        self.suggestions = PostgresSuggestions(connection)
         self.jobs = PostgresJobs(connection)
         self.idempotency = PostgresIdempotency(connection)
 

@@ -27,7 +27,14 @@ from app.requests import (
     source_ids,
 )
 from app.runs import Runs
-from app.structs.answers import AnswerOut, CitationOut, FeedbackIn, QuestionIn, QuestionOut
+from app.structs.answers import (
+    AnswerOut,
+    CitationOut,
+    FeedbackIn,
+    QuestionIn,
+    QuestionOut,
+    SuggestionsOut,
+)
 from app.structs.lists import ListBody
 from app.while_open import while_open
 from domain.conversation import Answer, AnswerEvent, Citation, EventKind
@@ -131,6 +138,20 @@ async def rate(
     return await _answer_out(services, user, where)
 
 
+@get("/notebooks/{notebook_id:str}/suggestions")
+async def suggestions(notebook_id: PathText, services: Wired, user: Caller) -> SuggestionsOut:
+    """First questions for a notebook, in the language of its sources; costs nothing."""
+    where = NotebookId(path_id(notebook_id))
+    return SuggestionsOut.of(await services.suggest(user, where, user.language))
+
+
+@post("/notebooks/{notebook_id:str}/suggestions", status_code=200)
+async def suggest(notebook_id: PathText, services: Wired, user: Caller) -> SuggestionsOut:
+    """Have the model write them: one call until the sources change, however often this is sent."""
+    where = NotebookId(path_id(notebook_id))
+    return SuggestionsOut.of(await services.suggest.write(user, where, user.language))
+
+
 @get("/notebooks/{notebook_id:str}/messages")
 async def history(
     notebook_id: PathText, services: Wired, user: Caller, limit: Limit = 100, cursor: Cursor = None
@@ -190,7 +211,7 @@ async def _data(services: Wired, user: Caller, answer_id: AnswerId, event: Answe
 
 router = Router(
     "/",
-    route_handlers=[ask, read, events, stop, rate, history, clear],
+    route_handlers=[ask, read, events, stop, rate, suggestions, suggest, history, clear],
     tags=["questions"],
     request_max_body_size=MAX_JSON_BYTES,
 )

@@ -10,6 +10,7 @@ from app.errors import ProblemBody, stored_problem
 from app.structs.accounts import money
 from domain.conversation import Answer, Citation, Feedback, Mention, Rating
 from domain.retrieval import Hit
+from domain.suggestions import Suggestions
 from domain.usage import TokenUsage
 
 
@@ -156,6 +157,21 @@ class FeedbackIn(msgspec.Struct, forbid_unknown_fields=True):
     def feedback(self) -> Feedback:
         """For the domain."""
         return Feedback(self.rating, self.comment)
+
+
+class SuggestionsOut(msgspec.Struct):
+    """Questions to begin with; a POST may have a model write better ones, once."""
+
+    questions: list[str]
+    is_written: bool
+    can_be_written: bool
+
+    @classmethod
+    def of(cls, suggestions: Suggestions) -> "SuggestionsOut":
+        """From the domain."""
+        return cls(
+            list(suggestions.questions), suggestions.is_written, suggestions.can_be_written
+        )
 
 
 class AnswerOut(msgspec.Struct):

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import msgspec
 from litestar import Request, Response, Router, get, post
@@ -14,16 +15,36 @@ from markupsafe import Markup
 from app import sse
 from app.answer_copy import as_html, as_markdown
 from app.answer_html import StreamedText, answer_html
-from app.contexts import AskedFragment, FeedbackFragment, Frame, Turn, TurnFragment, TurnsFragment
+from app.contexts import (
+    AskedFragment,
+    ComposerFragment,
+    FeedbackFragment,
+    Frame,
+    SuggestionsFragment,
+    Turn,
+    TurnFragment,
+    TurnsFragment,
+)
 from app.rendering import frame, go_to, is_htmx, page, render
-from app.requests import Caller, PathText, Wired, cursor_id, form_key, path_id, source_ids
+from app.requests import (
+    Caller,
+    PathText,
+    Wired,
+    about_id,
+    cursor_id,
+    form_key,
+    path_id,
+    source_ids,
+)
+from app.routes.source_pages import sources_of
 from app.runs import Runs
 from app.services import Services
 from app.while_open import while_open
 from domain.account import User
 from domain.conversation import Answer, AnswerStatus, Citation, EventKind, Feedback, Rating
 from domain.errors import NotFound
-from domain.ids import AnswerId, NotebookId, SourceId, new_id
+from domain.ids import AnswerId, NotebookId, SourceId, new_id, parse_id
+from domain.source import Source, SourceStatus
 
 AnyRequest = Request[Any, Any, Any]
 LastEventId = Annotated[str | None, HeaderParameter(name="Last-Event-ID")]
@@ -57,6 +78,7 @@ async def ask(
         where,
         str(form.get("question", "")),
         source_ids=_selection(form),
+        about=about_id(str(form.get("about", "")) or None),
         idempotency_key=form_key(str(form.get("key", ""))),
     )
     runs.start(asked)
@@ -64,7 +86,58 @@ async def ask(
         return go_to(request, f"/notebooks/{where}")
     around = frame(request, user)
     notebook = await services.notebooks.get(user, where)
-    return page(request, AskedFragment(around, notebook, turn_of(asked.answer, around), new_id()))
+    about = await source_about(services, user, where, str(form.get("about", "")))
+    turn = turn_of(asked.answer, around)
+    return page(request, AskedFragment(around, notebook, turn, new_id(), about))
+
+
+async def source_about(
+    services: Services, user: User, notebook_id: NotebookId, about: str
+) -> Source | None:
+    """The ready source that questions are asked about alone; None where all are."""
+    wanted = parse_id(about) if about else None
+    sources = await sources_of(services, user, notebook_id) if wanted else []
+    ready = (source for source in sources if source.status is SourceStatus.READY)
+    return next((source for source in ready if source.id == wanted), None)
+
+
+@get("/notebooks/{notebook_id:str}/composer")
+async def composer(
+    notebook_id: PathText,
+    request: AnyRequest,
+    services: Wired,
+    user: Caller,
+    about: FromQuery[str] = "",
+) -> Response[Any]:
+    """The box for a question, to one source alone or to all again."""
+    where = NotebookId(path_id(notebook_id))
+    if not is_htmx(request):
+        return go_to(request, f"/notebooks/{where}?about={quote(about)}")
+    notebook = await services.notebooks.get(user, where)
+    source = await source_about(services, user, where, about)
+    return page(request, ComposerFragment(frame(request, user), notebook, new_id(), source))
+
+
+@get("/notebooks/{notebook_id:str}/suggestions")
+async def suggestions(
+    notebook_id: PathText, request: AnyRequest, services: Wired, user: Caller
+) -> Response[str]:
+    """First questions, as buttons; costs nothing."""
+    where, around = NotebookId(path_id(notebook_id)), frame(request, user)
+    found = await services.suggest(user, where, around.words.language)
+    return page(request, SuggestionsFragment(around, where, found))
+
+
+@post("/notebooks/{notebook_id:str}/suggestions", status_code=200)
+async def suggest(
+    notebook_id: PathText, request: AnyRequest, services: Wired, user: Caller
+) -> Response[Any]:
+    """Have the model write them."""
+    where, around = NotebookId(path_id(notebook_id)), frame(request, user)
+    found = await services.suggest.write(user, where, around.words.language)
+    if not is_htmx(request):
+        return go_to(request, f"/notebooks/{where}")
+    return page(request, SuggestionsFragment(around, where, found))
 
 
 def _selection(form: FormMultiDict) -> list[SourceId] | None:
@@ -196,5 +269,7 @@ async def _last_partial(services: Services, user: User, answer_id: AnswerId, aro
 
 router = Router(
     "/",
-    route_handlers=[ask, earlier, clear, stop, stream, rate, copy],
+    route_handlers=[
+        *(ask, composer, suggestions, suggest, earlier, clear, stop, stream, rate, copy)
+    ],
 )

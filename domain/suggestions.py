@@ -1,0 +1,148 @@
+"""First questions for a notebook, made from what its sources begin with: no model is asked."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+from domain.sentences import split
+
+MOST = 4
+LANGUAGES = ("de", "en")
+_SHORTEST, _LONGEST, _LONGEST_SENTENCE = 4, 60, 240
+_MOST_WORDS = 8
+
+_NUMBERING = re.compile(r"\A(?:(?:§+\s?)?[\dIVX]+(?:\.\d+)*[.)]?\s+|[A-Z][.)]\s+)")
+_GENERIC = re.compile(
+    r"abstract|introduction|contents|table of contents|references|bibliography|conclusions?|"
+    r"summary|appendix.*|acknowledge?ments?|related work|discussion|results|methods?|figures?.*|tables?.*|"
+    r"chapter.*|page.*|index|overview|einleitung|einführung|inhalt|inhaltsverzeichnis|literatur.*|"
+    r"quellen|fazit|zusammenfassung|anhang.*|danksagung|vorwort|abbildung.*|tabelle.*|kapitel.*|"
+    r"seite.*|überblick|impressum|anlagen?",
+    re.IGNORECASE,
+)
+_THING = r"[A-ZÄÖÜ][\w-]*(?: (?!is\b|are\b|was\b|were\b|ist\b|sind\b|war\b|waren\b)[\w-]+){0,4}?"
+_DEFINED_EN = re.compile(
+    rf"\A(?P<thing>(?:The |An? )?{_THING}) (?P<verb>is|are|was|were) (?:an?|the|one of)\s"
+)
+_DONE_EN = re.compile(
+    rf"\A(?P<thing>The [\w-]+(?: [\w-]+){{0,4}}?|{_THING}) (?P<verb>was|were) "
+    r"(?P<done>\w+ed|built|made|born|held|written|won|begun|founded)\b[^.]{0,60}\b(?:in|on)\b[^.]{0,20}\b\d{4}\b"
+)
+_DEFINED_DE = re.compile(
+    rf"\A(?P<thing>(?:(?:Der|Die|Das|Ein|Eine) )?{_THING}) (?P<verb>ist|sind|war|waren) "
+    r"(?:ein|eine|einer|eines|der|die|das)\s"
+)
+_DONE_DE = re.compile(
+    r"\A(?P<thing>(?:Der|Die|Das) [\w-]+(?: [A-ZÄÖÜ][\w-]+){0,3}) (?P<verb>wurden?) "
+    r"[^.]{0,40}\b\d{4}\b[^.,;]{0,60} (?P<done>(?!worden)\w+(?:t|en))\.\Z"
+)
+_POINTS_BACK = re.compile(
+    r"(?:It|He|She|They|This|That|These|Those|There|Here|What|Which|We|I|You|Er|Sie|Es|Dies\w*|Das|"
+    r"Hier|Dort|Wir|Ich|Man|Beide|Both|One|Some|Many|All|Alle|Viele|Einige|However|"
+    r"Therefore)\b(?! [A-ZÄÖÜ])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """How a source begins.
+
+    Args:
+        headings: each with those above it, joined by " › ".
+        opening: its first windows.
+    """
+
+    title: str
+    language: str
+    headings: Sequence[str]
+    opening: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """Questions to begin with.
+
+    Args:
+        is_written: True where a model wrote them.
+        can_be_written: True where one may be asked to.
+    """
+
+    questions: Sequence[str]
+    is_written: bool
+    can_be_written: bool
+
+
+def suggested(outlines: Sequence[Outline], language: str, *, most: int = MOST) -> list[str]:
+    """Questions that the sources answer, the sources taken in turn; each once.
+
+    Args:
+        language: de or en; what the questions are in.
+    """
+    made = [_of(outline, language) for outline in outlines]
+    in_turn = (question for row in zip_longest(*made) for question in row if question)
+    return list(dict.fromkeys(in_turn))[:most]
+
+
+def language_of(outlines: Sequence[Outline], fallback: str) -> str:
+    """The language most sources are in, where questions can be made in it."""
+    counts = {one: sum(o.language == one for o in outlines) for one in LANGUAGES}
+    best = max(counts, key=lambda one: counts[one])
+    return best if counts[best] else fallback if fallback in LANGUAGES else "en"
+
+
+def _of(outline: Outline, language: str) -> list[str]:
+    """Of one source: what its sentences tell, then its headings, then the source itself."""
+    told = _told(outline.opening, language) if outline.language == language else iter(())
+    headings = (
+        _ABOUT[language].format(heading) for heading in map(_heading, outline.headings) if heading
+    )
+    title = _TITLE[language].format(" ".join(outline.title.split())[:_LONGEST])
+    return list(dict.fromkeys(chain(told, headings, [title])))
+
+
+def _told(text: str, language: str) -> Iterator[str]:
+    for start, end in split(text, language):
+        sentence = " ".join(text[start:end].split())
+        if len(sentence) > _LONGEST_SENTENCE or _POINTS_BACK.match(sentence):
+            continue
+        if question := (_asked_de if language == "de" else _asked_en)(sentence):
+            yield question
+
+
+def _asked_en(sentence: str) -> str:
+    if found := _DONE_EN.match(sentence):
+        return f"When {found['verb']} {_inside(found['thing'], 'The')} {found['done']}?"
+    if (found := _DEFINED_EN.match(sentence)) and len(found["thing"]) <= _LONGEST:
+        return f"What {found['verb']} {_inside(found['thing'], 'The', 'A', 'An')}?"
+    return ""
+
+
+def _asked_de(sentence: str) -> str:
+    if found := _DONE_DE.match(sentence):
+        thing = _inside(found["thing"], "Der", "Die", "Das")
+        return f"Wann {found['verb']} {thing} {found['done']}?"
+    if (found := _DEFINED_DE.match(sentence)) and len(found["thing"]) <= _LONGEST:
+        thing = _inside(found["thing"], "Der", "Die", "Das", "Ein", "Eine")
+        return f"Was {found['verb']} {thing}?"
+    return ""
+
+
+def _inside(thing: str, *articles: str) -> str:
+    """`thing` as it is written inside a sentence."""
+    first, _, rest = thing.partition(" ")
+    return f"{first.lower()} {rest}" if rest and first in articles else thing
+
+
+def _heading(path: str) -> str:
+    """The innermost heading, where it names a subject; "" otherwise."""
+    text = _NUMBERING.sub("", " ".join(path.rpartition(" › ")[2].split())).rstrip(" .:")
+    words = text.split()
+    fits = _SHORTEST <= len(text) <= _LONGEST and len(words) <= _MOST_WORDS
+    if not fits or _GENERIC.fullmatch(text) or not any(map(str.isalpha, text)):
+        return ""
+    return "" if text.endswith("?") else text
+
+
+_ABOUT = {"de": "Was steht hier zu „{}“?", "en": "What does it say about “{}”?"}
+_TITLE = {"de": "Worum geht es in „{}“?", "en": "What is “{}” about?"}

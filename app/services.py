@@ -32,6 +32,7 @@ from domain.prices import PriceList
 from domain.reranking import MeteredReranker
 from domain.retrieval import RetrievalSettings
 from domain.sight import Sight
+from domain.sign_up import SignUpRules
 from domain.stores import UnitOfWork
 from domain.usage import TokenUsage
 from domain.usecases.add_source import AddSource
@@ -151,9 +152,10 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         pairs = TokenUsage(settings.retrieval_candidates * _RERANKED_BOUND_TOKENS)
         writing_cost += prices.of(ports.reranker.model).cost(pairs)
     live = LiveAnswers()
+    rules = SignUpRules(settings.sign_up, settings.signup_credit)
     return Services(
         settings=settings,
-        accounts=ManageAccounts(uow, ports.hasher, clock, settings.sign_up, settings.signup_credit),
+        accounts=ManageAccounts(uow, ports.hasher, clock, rules),
         credentials=ManageCredentials(uow),
         change_password=ChangePassword(uow, ports.hasher),
         administer=Administer(uow, ports.hasher, settings.signup_credit),

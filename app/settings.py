@@ -10,7 +10,7 @@ from app.data_folder import default_data_folder
 from domain.errors import Rejected
 from domain.pdf_capture import MOST_PDF_PAGES
 from domain.retrieval import RetrievalMode
-from domain.usecases.manage_accounts import SignUp
+from domain.sign_up import SignUp
 
 LOCAL_MODEL = "multilingual-e5-small"
 LOCAL_EARS = "whisper-base"

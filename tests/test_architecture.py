@@ -11,7 +11,15 @@ import pytest
 from app.settings import Settings, read_settings
 
 ROOT = Path(__file__).parents[1]
-MAY_WAIT = {"ports.py", "stores.py", "metering.py", "reranking.py", "event_log.py", "live.py"}
+MAY_WAIT = {
+    "ports.py",
+    "stores.py",
+    "metering.py",
+    "reranking.py",
+    "event_log.py",
+    "live.py",
+    "sign_up.py",
+}
 """Modules of the domain beside the use-cases that wait for ports."""
 ELSEWHERE = {"BELEG_SHARED_BUFFERS"}
 """Settings of `beleg up`, which reads them before there is a product."""

@@ -72,7 +72,7 @@ async def _enter(request: AnyRequest, services: Services, *, is_new: bool) -> Re
     accounts, peer = services.accounts, peer_of(request)
     try:
         if is_new:
-            invitation = str(form.get("invitation", "")) or None
+            invitation = str(form.get("invitation", ""))
             user = await accounts.sign_up(email, password, peer=peer, invitation=invitation)
         else:
             user = await accounts.sign_in(email, password, peer=peer)

@@ -48,7 +48,7 @@ from domain.stores import Page
 async def sign_up(data: JSONBody[SignUpIn], request: AnyRequest, services: Wired) -> AccountOut:
     """A new account, and a token to go on with."""
     user = await services.accounts.sign_up(
-        data.email, data.password, peer=peer_of(request), invitation=data.invitation
+        data.email, data.password, peer=peer_of(request), invitation=data.invitation or ""
     )
     _, secret = await services.accounts.add_token(user, "first")
     return AccountOut(UserOut.of(user), secret)

@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal
-from enum import StrEnum
 
 from domain.access import EVERY_SCOPE, Thing, TokenScope, Visitor
 from domain.account import (
@@ -19,11 +17,12 @@ from domain.account import (
 )
 from domain.attempts import PER_ADDRESS, PER_PEER, FailedAttempts
 from domain.audit import Act
-from domain.errors import Conflict, Forbidden, NotFound, NotSignedIn, Rejected, WrongPassword
+from domain.errors import Conflict, NotFound, NotSignedIn, Rejected, WrongPassword
 from domain.ports import Clock, PasswordHasher
 from domain.secret import digest, new_secret
+from domain.sign_up import SignUpRules
 from domain.source import capture_mode
-from domain.stores import Stores, UnitOfWork
+from domain.stores import UnitOfWork
 
 LOCAL_EMAIL = "local@localhost"
 """The account of the person at the machine, in local mode."""
@@ -33,21 +32,6 @@ _ATTEMPTS_AT_ONCE = 2
 _TOKEN_PREFIX = "blg_"  # noqa: S105 - marks our tokens for secret scanners; no secret
 
 
-_CLOSED = "Sign-up is closed here. Ask the admin for an account."
-_NOT_INVITED = (
-    "Sign-up is by invitation here, and this one does not count (any more). Ask the admin."
-)
-
-
-class SignUp(StrEnum):
-    """Who may make an account."""
-
-    OPEN = "open"
-    INVITE = "invite"
-    """Whoever has an invitation of the admin's."""
-    CLOSED = "closed"
-
-
 @dataclass(frozen=True, slots=True)
 class ManageAccounts:
     """Who somebody is, and how they prove it. Secrets are stored hashed."""
@@ -55,21 +39,18 @@ class ManageAccounts:
     uow: UnitOfWork
     hasher: PasswordHasher
     clock: Clock
-    sign_up_mode: SignUp
-    sign_up_credit: Decimal
+    rules: SignUpRules
     session_lifetime: timedelta = timedelta(days=30)
     attempts: FailedAttempts = field(default_factory=FailedAttempts)
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_ATTEMPTS_AT_ONCE))
     """Attempts take turns, so that those sent at once are counted one after the other."""
 
-    async def sign_up(
-        self, email: str, password: str, *, peer: str, invitation: str | None = None
-    ) -> User:
+    async def sign_up(self, email: str, password: str, *, peer: str, invitation: str = "") -> User:
         """A new account with the sign-up credit; the first one is the admin.
 
         Args:
             peer: where the request comes from.
-            invitation: the secret of an invitation, which is used up.
+            invitation: the secret of an invitation, which is used up; "" for none.
 
         Raises:
             Forbidden: sign-up is closed, and somebody has an account already; or the invitation
@@ -78,50 +59,19 @@ class ManageAccounts:
             Conflict: the address has an account.
             TooManyAttempts: that peer failed too often.
         """
-        await self._require_open(invitation)
+        async with self.uow(at_once=True) as tx:
+            await self.rules.require(tx, invitation)
         address = valid_address(email)
         check_password(password)
         async with self._attempt({_peer(peer): PER_PEER}):
             hashed = await self.hasher.hash(password)
             async with self.uow() as tx:
-                return await self._add(tx, address, hashed, peer=peer, invitation=invitation)
+                return await self.rules.add(tx, address, hashed, invitation, peer=peer)
 
-    async def _require_open(self, invitation: str | None) -> None:
-        if await self.is_open(invitation):
-            return
-        if self.sign_up_mode is SignUp.CLOSED:
-            raise Forbidden(_CLOSED)
-        raise Forbidden(_NOT_INVITED)
-
-    async def is_open(self, invitation: str | None = None) -> bool:
-        """True where somebody may sign up: always while nobody has an account."""
-        if self.sign_up_mode is SignUp.OPEN:
-            return True
+    async def is_open(self, invitation: str = "") -> bool:
+        """True where somebody with that invitation may sign up."""
         async with self.uow(at_once=True) as tx:
-            if await tx.accounts.is_empty():
-                return True
-            is_invited = self.sign_up_mode is SignUp.INVITE and invitation
-            return bool(is_invited) and await tx.credentials.is_invitation(digest(invitation or ""))
-
-    async def _add(
-        self,
-        tx: Stores,
-        address: str,
-        hashed: str | None,
-        *,
-        peer: str,
-        invitation: str | None = None,
-    ) -> User:
-        """An account, by the rules of sign-up as they are when it is made."""
-        # Somebody may have been first since sign-up was found open.
-        only_first = self.sign_up_mode is SignUp.CLOSED
-        user = await tx.accounts.add(address, hashed, self.sign_up_credit, only_first=only_first)
-        if invitation or (self.sign_up_mode is SignUp.INVITE and not user.is_admin):
-            used = await tx.credentials.use_invitation(digest(invitation or ""), user.id)
-            if not used and self.sign_up_mode is SignUp.INVITE and not user.is_admin:
-                raise Forbidden(_NOT_INVITED)
-        await tx.audit.add(Act.SIGNED_UP, user.id, user.id, peer=peer)
-        return user
+            return await self.rules.let_in(tx, invitation)
 
     async def sign_in(self, email: str, password: str, *, peer: str) -> User:
         """The account behind an address and its password.
@@ -198,7 +148,7 @@ class ManageAccounts:
             return found[0]
         try:
             async with self.uow() as tx:
-                return await tx.accounts.add(LOCAL_EMAIL, None, self.sign_up_credit)
+                return await tx.accounts.add(LOCAL_EMAIL, None, self.rules.credit)
         except Conflict:
             return await self.local_user()
 

@@ -55,7 +55,7 @@ class Beleg:
         accounts = self.services.accounts
         async with accounts.uow() as tx:
             email = f"{secrets.token_hex(6)}@example.org"
-            user = await tx.accounts.add(email, None, accounts.sign_up_credit)
+            user = await tx.accounts.add(email, None, accounts.rules.credit)
         _, token = await accounts.add_token(user, "test")
         return await self.client(Authorization=f"Bearer {token}")
 

@@ -24,7 +24,7 @@ from pypdf import PdfReader, PdfWriter
 from adapters.extraction.pdf_process import PdfProcesses
 from adapters.extraction.reader import FileReader
 from benchmarks import stage
-from benchmarks.pdf_table import MOST_SECONDS, Entry, entries, folded, hits, require_data
+from benchmarks.files_table import MOST_SECONDS, Entry, entries, folded, hits, require_data
 from domain.errors import BelegError
 from domain.pdf_capture import composed
 from domain.source import CaptureMode, Reading

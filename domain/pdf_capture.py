@@ -89,7 +89,11 @@ def pages_to_see(pdf: PdfText, mode: CaptureMode) -> list[int]:
 def _is_poor(page: PdfPage) -> bool:
     if page.problem:
         return page.problem != FORM
-    return sum(not character.isspace() for character in page.text) < FEWEST_VISIBLE
+    return _visible(page.text) < FEWEST_VISIBLE
+
+
+def _visible(text: str) -> int:
+    return sum(not character.isspace() for character in text)
 
 
 def composed(
@@ -114,6 +118,9 @@ def composed(
         transcript = transcripts.get(page.page)
         text = page.text if mode is not CaptureMode.VISION else ""
         seen = transcript.text if transcript is not None else ""
+        # A short layer stays where the picture shows no more: its places and letters are sure.
+        if _visible(seen) <= _visible(text):
+            seen = ""
         text = seen or text
         if reason := _reason(page, mode, transcript, is_text=bool(text)):
             skipped.append(SkippedPage(page.page, reason))

@@ -54,6 +54,16 @@ def test_auto_takes_the_layer_where_it_is_legible_and_the_picture_elsewhere() ->
     assert [p.ordinal for p in reading.passages] == list(range(6))
 
 
+def test_a_short_layer_stays_where_its_picture_shows_no_more() -> None:
+    pdf = PdfText((PdfPage(1, "あいうえお"), PdfPage(2, "Page 2")))
+    seen = {1: Transcript("HWS 7"), 2: Transcript("Page 2 tells a story.")}
+    reading = composed(pdf, CaptureMode.AUTO, seen, sees=True)
+    assert [(p.text, p.is_transcript) for p in reading.passages] == [
+        ("あいうえお", False),
+        ("Page 2 tells a story.", True),
+    ]
+
+
 def test_text_keeps_short_pages_and_names_what_it_skips() -> None:
     reading = composed(PDF, CaptureMode.TEXT, {}, sees=True)
     assert [passage.page for passage in reading.passages] == [1, 3, 5, 6]

@@ -44,7 +44,7 @@ class WebClient:
         max_bytes: of a page, as sent and as decoded.
         timeout_s: for all of a fetch: names, connections, redirects and the page.
         allowed_hosts: hosts, or host:port, that may be fetched whatever they resolve to.
-        resolve, network: stand-ins of tests.
+        resolve, network, tls: stand-ins of tests.
     """
 
     def __init__(
@@ -55,12 +55,14 @@ class WebClient:
         allowed_hosts: Collection[str] = (),
         resolve: Resolve = system_resolve,
         network: httpcore.AsyncNetworkBackend | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self._max_bytes = max_bytes
         self._timeout_s = timeout_s
         self._allowed_hosts = frozenset(allowed_hosts)
         self._resolve = resolve
         self._network = network
+        self._tls = tls
 
     async def fetch(self, url: str) -> Fetched:
         """See `WebFetcher.fetch`."""
@@ -98,7 +100,9 @@ class WebClient:
         )
         headers = [("Host", address.authority), *_HEADERS.items()]
         async with (
-            httpcore.AsyncConnectionPool(ssl_context=_tls(), network_backend=guarded) as pool,
+            httpcore.AsyncConnectionPool(
+                ssl_context=self._tls or _tls(), network_backend=guarded
+            ) as pool,
             pool.stream("GET", url, headers=headers) as response,
         ):
             head = {name.decode("latin-1").lower(): value for name, value in response.headers}

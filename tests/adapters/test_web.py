@@ -4,14 +4,19 @@ import asyncio
 import contextlib
 import gzip
 import json
+import ssl
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
 
 import httpcore
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from adapters.web.client import WebClient
 from domain.errors import AddressRefused, TooLarge, Unreachable
@@ -355,7 +360,58 @@ class TestLimits:
             await client(Wires()).fetch("http://nowhere.example/")
 
 
+def certified(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """What a server called `name` shows, and what a client that trusts it asks with."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    called = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    begin = datetime(2025, 1, 1, tzinfo=UTC)
+    certificate = (
+        x509.CertificateBuilder(
+            called, called, key.public_key(), 1, begin, datetime(2199, 1, 1, tzinfo=UTC)
+        )
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    shown = folder / "server.pem"
+    shown.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        + certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(shown)
+    return server, ssl.create_default_context(cafile=str(shown))
+
+
 class TestOverRealConnections:
+    async def test_tls_asks_for_the_name_and_holds_the_server_to_it(self, tmp_path: Path) -> None:
+        shown, trusting = certified(tmp_path, "pages.example")
+        named: list[str | None] = []
+        shown.sni_callback = lambda _socket, name, _context: named.append(name)
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(answer(b"hello"))
+            await writer.drain()
+            writer.close()
+
+        async def here(_host: str, _port: int) -> list[str]:
+            return ["127.0.0.1"]
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=shown)
+        port = server.sockets[0].getsockname()[1]
+        web = WebClient(
+            allowed_hosts=["pages.example", "other.example"], resolve=here, tls=trusting
+        )
+        async with server:
+            assert (await web.fetch(f"https://pages.example:{port}/")).content == b"hello"
+            with pytest.raises(Unreachable, match="could not be read from"):
+                await web.fetch(f"https://other.example:{port}/")
+        assert named == ["pages.example", "other.example"]
+
     async def test_a_page_of_this_machine_only_where_it_was_named(self) -> None:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await reader.readuntil(b"\r\n\r\n")

@@ -1,6 +1,7 @@
 """A summary made of a source's own sentences, without any model call."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,9 @@ import numpy as np
 
 from domain.passage import Chunk
 from domain.ports import Vectors
-from domain.quotable import clauses, is_quotable, seems_cut
+from domain.quotable import is_quotable, seems_cut
+from domain.sentences import split
+from domain.source import count_words
 from domain.terms import chunk_terms
 
 _WORDS = 120
@@ -19,11 +22,16 @@ _MOST_CHUNKS = 24
 _MOST_CANDIDATES = 400
 _FEWEST_WORDS = 6
 _LONGEST_WORDS = 60
+_WHOLE = re.compile(r"[«»„“‘('\"]*[^\Wa-zäöü].*[.!…。！](?:[\d'\"»«”“’‘)\]]| )*", re.DOTALL)
+_LETTERS = 0.85
+"""Share of a sentence's visible characters."""
 _CENTRAL = 0.5
 """What the place of its chunk among the others counts, beside the sentence's own words."""
 _OPENING = 0.25
 """What a sentence of the first chunk gains: there a text says what it is about."""
 _VARIETY = 0.6
+_TWIN = 0.6
+"""A sentence this much like one that was taken tells nothing new."""
 
 Weights = dict[str, float]
 
@@ -40,8 +48,8 @@ class _Sentence:
 def digest(chunks: Sequence[Chunk], vectors: Vectors) -> str:
     """About 120 words in whole sentences of the source, in its order; "" where it has none.
 
-    Sentences are taken that stand for the whole (their words, weighed by how rare they are, and
-    their chunk's vector lie near the middle of all) and that do not repeat each other.
+    Sentences are taken that stand for the whole (their words, and their chunk's vector, lie near
+    the middle of all) and that do not repeat each other.
 
     Args:
         chunks: of one version.
@@ -53,7 +61,7 @@ def digest(chunks: Sequence[Chunk], vectors: Vectors) -> str:
     candidates = _candidates(chunks, vectors)
     if not candidates:
         return ""
-    weighed = _weighed([sentence.terms for sentence in candidates])
+    weighed = [_weighed(sentence.terms) for sentence in candidates]
     middle: Weights = {}
     for weights in weighed:
         for term, value in weights.items():
@@ -78,7 +86,7 @@ def _candidates(chunks: Sequence[Chunk], vectors: Vectors) -> list[_Sentence]:
     found: dict[str, _Sentence] = {}
     for place in sorted(places):
         chunk = chunks[place]
-        for start, end in clauses(chunk.text, chunk.language):
+        for start, end in split(chunk.text, chunk.language):
             text = " ".join(chunk.text[start:end].split())
             if not _fits(text) or seems_cut(chunk.text, start, end, continues=chunk.start > 0):
                 continue
@@ -89,21 +97,20 @@ def _candidates(chunks: Sequence[Chunk], vectors: Vectors) -> list[_Sentence]:
 
 
 def _fits(text: str) -> bool:
-    return _FEWEST_WORDS <= len(text.split()) <= _LONGEST_WORDS and is_quotable(text)
+    """True for a sentence that stands alone: no list of names and signs, no second half."""
+    letters = sum(map(str.isalpha, text))
+    return bool(
+        _FEWEST_WORDS <= count_words(text) <= _LONGEST_WORDS
+        and _WHOLE.fullmatch(text)
+        and letters >= _LETTERS * len(text.replace(" ", ""))
+        and is_quotable(text)
+    )
 
 
-def _weighed(sentences: Sequence[Counter[str]]) -> list[Weights]:
-    """Vectors of unit length: terms, weighed by how few of the sentences have them."""
-    spread = Counter(term for terms in sentences for term in terms)
-    weighed = []
-    for terms in sentences:
-        weights = {
-            term: count * math.log(1 + len(sentences) / spread[term])
-            for term, count in terms.items()
-        }
-        length = math.sqrt(sum(value * value for value in weights.values())) or 1.0
-        weighed.append({term: value / length for term, value in weights.items()})
-    return weighed
+def _weighed(terms: Counter[str]) -> Weights:
+    """A vector of unit length: stop words are no terms, so each of them counts alike."""
+    length = math.sqrt(sum(count * count for count in terms.values())) or 1.0
+    return {term: count / length for term, count in terms.items()}
 
 
 def _cosine(one: Weights, other: Weights) -> float:
@@ -121,13 +128,15 @@ def _picked(
         room = [
             place
             for place, sentence in enumerate(candidates)
-            if place not in picked and words + len(sentence.text.split()) <= _MOST_WORDS
+            if place not in picked
+            and likeness[place] < _TWIN
+            and words + count_words(sentence.text) <= _MOST_WORDS
         ]
         if not room:
             break
         best = max(room, key=lambda place: scores[place] - _VARIETY * likeness[place])
         picked.append(best)
-        words += len(candidates[best].text.split())
+        words += count_words(candidates[best].text)
         for place in room:
             likeness[place] = max(likeness[place], _cosine(weighed[place], weighed[best]))
     return picked

@@ -115,10 +115,11 @@ class Reading:
 
         Where a script puts none between words (Han, kana, Thai ...), two characters are a word.
         """
-        return sum(_words(passage.text) for passage in self.passages)
+        return sum(count_words(passage.text) for passage in self.passages)
 
 
-def _words(text: str) -> int:
+def count_words(text: str) -> int:
+    """Words at white space; of scripts that put none between them, two characters are one."""
     if text.isascii():
         return len(text.split())
     spaced = _UNSPACED.sub("", text)

@@ -23,6 +23,7 @@ ENVIRONMENT = {
     "EMBEDDING_MODEL": EMBEDDING,
     "EMBEDDING_DIMENSION": "64",
     "STT_MODEL": "whisper-1",
+    "SOURCE_SUMMARIES": "off",  # their own trials turn them on
     "CHUNK_TOKENS": "32",
     "CHUNK_OVERLAP_TOKENS": "0",
     "EMBEDDING_BATCH_ITEMS": "8",

@@ -15,6 +15,7 @@ from domain.conversation import Answer, Citation
 from domain.notebook import Notebook, Share
 from domain.ports import Box
 from domain.source import Source
+from domain.suggestions import Suggestions
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +196,32 @@ class AskedFragment:
     notebook: Notebook
     turn: Turn
     key: UUID
+    about: Source | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComposerFragment:
+    """The box for a question.
+
+    Args:
+        about: the source it is about alone; None for all.
+    """
+
+    template: ClassVar[str] = "questions/_composer.html"
+    frame: Frame
+    notebook: Notebook
+    key: UUID
+    about: Source | None
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionsFragment:
+    """Questions to begin with, as buttons."""
+
+    template: ClassVar[str] = "questions/_suggestions.html"
+    frame: Frame
+    notebook_id: UUID
+    suggestions: Suggestions
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +269,7 @@ class NotebookPage:
         role: what the reader may do here.
         state: fingerprint of the sources as shown.
         key: makes the next question once, however often it is sent.
+        about: the source that the next question is about alone; None for all.
     """
 
     template: ClassVar[str] = "notebooks/notebook.html"
@@ -254,6 +282,7 @@ class NotebookPage:
     turns: Sequence[Turn]
     before: UUID | None
     key: UUID
+    about: Source | None
 
 
 @dataclass(frozen=True, slots=True)

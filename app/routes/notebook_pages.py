@@ -8,7 +8,7 @@ from litestar.params import FromQuery
 from app.contexts import NotebookPage, NotebooksPage
 from app.rendering import frame, go_to, page
 from app.requests import Caller, PathText, Wired, cursor_id, path_id
-from app.routes.question_pages import TURNS, turns_of
+from app.routes.question_pages import TURNS, source_about, turns_of
 from app.routes.source_pages import sources_of, state_of
 from domain.ids import NotebookId, new_id
 
@@ -35,7 +35,11 @@ async def create(request: AnyRequest, services: Wired, user: Caller) -> Response
 
 @get("/notebooks/{notebook_id:str}")
 async def read(
-    notebook_id: PathText, request: AnyRequest, services: Wired, user: Caller
+    notebook_id: PathText,
+    request: AnyRequest,
+    services: Wired,
+    user: Caller,
+    about: FromQuery[str] = "",
 ) -> Response[str]:
     """Sources, chat and viewer of a notebook."""
     notebook = await services.notebooks.get(user, NotebookId(path_id(notebook_id)))
@@ -52,6 +56,7 @@ async def read(
         turns=turns_of(answers.items, around),
         before=answers.next_cursor,
         key=new_id(),
+        about=await source_about(services, user, notebook.id, about),
     )
     return page(request, context)
 

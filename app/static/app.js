@@ -84,6 +84,7 @@ document.addEventListener("htmx:after:swap", (event) => {
   const target = event.detail.ctx?.target;
   const source = event.detail.ctx?.sourceElement;
   count();
+  if (target?.closest?.("#source-list")) document.body.dispatchEvent(new Event("sources-changed"));
   if (target?.id === "viewer") {
     if (narrow.matches && location.hash !== "#viewer") location.hash = "viewer";
     find("h2", target)?.focus({ preventScroll: true });

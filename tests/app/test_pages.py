@@ -55,6 +55,7 @@ from domain.source import (
     SourceStatus,
     Stage,
 )
+from domain.suggestions import Suggestions
 from tests.browser.htmx_files import FILES
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -222,13 +223,20 @@ def every_context(around: Frame) -> list[Context]:
         contexts.NotebooksPage(around, [], None),
         contexts.NotebooksPage(around, [NOTEBOOK], before),
         contexts.NotebookPage(
-            around, NOTEBOOK, note, Role.OWNER, SOURCES, "s", turns, before, before
+            around, NOTEBOOK, note, Role.OWNER, SOURCES, "s", turns, before, before, None
         ),
-        contexts.NotebookPage(around, NOTEBOOK, note, Role.READ, [], "s", [], None, before),
+        contexts.NotebookPage(around, NOTEBOOK, note, Role.READ, [], "s", [], None, before, source()),
         contexts.GuestsFragment(around, NOTEBOOK, [GUEST], EVIL, EVIL),
         contexts.GuestsPage(around, NOTEBOOK, []),
         contexts.TurnsFragment(around, NOTEBOOK, turns, None),
-        contexts.AskedFragment(around, NOTEBOOK, turns[1], before),
+        contexts.AskedFragment(around, NOTEBOOK, turns[1], before, None),
+        contexts.ComposerFragment(around, NOTEBOOK, before, source(title=EVIL)),
+        *(
+            contexts.SuggestionsFragment(
+                around, note, Suggestions([EVIL], is_written=False, can_be_written=can)
+            )
+            for can in (True, False)
+        ),
         *(contexts.FeedbackFragment(around, made, said=True) for made in ANSWERS),
         contexts.SourceList(around, note, SOURCES, [EVIL], Role.OWNER),
         contexts.ViewerFragment(around, shown()),

@@ -85,6 +85,11 @@ document.addEventListener("htmx:after:swap", (event) => {
   const source = event.detail.ctx?.sourceElement;
   count();
   if (target?.closest?.("#source-list")) document.body.dispatchEvent(new Event("sources-changed"));
+  if (source?.matches?.("[data-to-chat]")) {
+    source.closest("details").open = false;
+    if (narrow.matches) location.hash = "chat";
+    find("#question").focus();
+  }
   if (target?.id === "viewer") {
     if (narrow.matches && location.hash !== "#viewer") location.hash = "viewer";
     find("h2", target)?.focus({ preventScroll: true });

@@ -225,7 +225,9 @@ def every_context(around: Frame) -> list[Context]:
         contexts.NotebookPage(
             around, NOTEBOOK, note, Role.OWNER, SOURCES, "s", turns, before, before, None
         ),
-        contexts.NotebookPage(around, NOTEBOOK, note, Role.READ, [], "s", [], None, before, source()),
+        contexts.NotebookPage(
+            around, NOTEBOOK, note, Role.READ, [], "s", [], None, before, source()
+        ),
         contexts.GuestsFragment(around, NOTEBOOK, [GUEST], EVIL, EVIL),
         contexts.GuestsPage(around, NOTEBOOK, []),
         contexts.TurnsFragment(around, NOTEBOOK, turns, None),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from domain.capture import Attempt, require_few_words
-from domain.errors import NotFound, TooLarge, Unreadable
+from domain.errors import ModelRefused, NotFound, TooLarge, Unreadable
 from domain.fetch import charset_of
 from domain.fetching import FetchPage
 from domain.hearing import Hearing
@@ -25,6 +25,7 @@ _NO_EYES = (
     "Nothing here reads images: set INFERENCE_API_KEY or VISION_BASE_URL for a vision model, or"
     " install tesseract-ocr, and press Retry."
 )
+_WITHOUT = 'To do without pictures, add the file again in capture mode "text".'
 _NOTHING_SEEN = (
     "There is no text in this image that can be read, and no description of it could be made."
     " Upload a sharper one, or have it read by another vision model (VISION_MODEL)."
@@ -128,7 +129,10 @@ class CaptureSource:
             seen[page] = None
             if picture is not None:
                 key = sight.page_key(page)
-                seen[page] = await sight.read(attempt, key, picture, Seen.PAGE, one_more)
+                try:
+                    seen[page] = await sight.read(attempt, key, picture, Seen.PAGE, one_more)
+                except ModelRefused as error:
+                    raise ModelRefused(f"Page {page}: {error.message} {_WITHOUT}") from error
 
         missing = [page for page in wanted if page not in seen]
         for start in range(0, len(missing), _PICTURES_AT_ONCE):

@@ -1,0 +1,137 @@
+"""Why something failed or was left out, in German, and in English where that differs."""
+
+from collections.abc import Mapping
+
+REASONS: Mapping[str, tuple[str, str]] = {
+    # why a page gave no text, as a reader of files says it: (German, English after a colon)
+    "has no text layer": ("keine Textebene", "no text layer"),
+    "has a text layer of symbols or glyph codes, not of letters": (
+        "Textebene aus Zeichencodes statt Buchstaben",
+        "a text layer of glyph codes, not of letters",
+    ),
+    "has a text layer whose letters are scrambled": (
+        "Textebene mit vertauschten Buchstaben",
+        "a text layer whose letters are scrambled",
+    ),
+    "holds no text": ("kein Text", "no text"),
+    "cannot be opened": ("nicht zu öffnen", "cannot be opened"),
+    "shows nothing that can be read": ("nichts Lesbares", "nothing that can be read"),
+    "shows nothing that tesseract can read": (
+        "nichts, was Tesseract lesen kann",
+        "nothing that tesseract can read",
+    ),
+    "was not transcribed: the vision model refuses to": (
+        "nicht gelesen: das Bildmodell weigert sich",
+        "not transcribed: the vision model refuses to",
+    ),
+    "was cut off: its text is longer than one answer of the vision model may be": (
+        "abgeschnitten: länger, als eine Antwort des Bildmodells sein darf",
+        "cut off: longer than one answer of the vision model may be",
+    ),
+    "was read for its text alone: describing it needs a vision model (set VISION_MODEL)": (
+        "nur der Text gelesen: eine Beschreibung braucht ein Bildmodell (VISION_MODEL)",
+        "only its text was read: describing it needs a vision model (set VISION_MODEL)",
+    ),
+}
+
+GERMAN_PROBLEMS = (
+    # a code, words that the detail then holds, and what is said; the first that fits is taken
+    (
+        *("password_needed", "not by the one that was entered"),
+        "Dieses Passwort öffnet das PDF nicht. Gib es noch einmal ein.",
+    ),
+    ("password_needed", "", "Das PDF ist mit einem Passwort geschützt. Gib es ein."),
+    (
+        *("unreadable", 'Capture mode "text"'),
+        (
+            "Auf keiner Seite steht lesbarer Text, und gelesen wird hier nur die Textebene. Füge"
+            " die Datei noch einmal hinzu, automatisch oder als Bild gelesen."
+        ),
+    ),
+    (
+        *("unreadable", "nothing here reads pictures"),
+        (
+            "Auf keiner Seite steht lesbarer Text, und hier liest nichts Bilder: Setze"
+            " INFERENCE_API_KEY oder VISION_BASE_URL, oder installiere tesseract-ocr."
+        ),
+    ),
+    (
+        *("unreadable", "had pictures of them read"),
+        "Auch auf den Bildern der Seiten ist kein Text zu lesen. Lade einen schärferen Scan hoch.",
+    ),
+    (
+        *("unreadable", "Nothing here reads images"),
+        (
+            "Hier liest nichts Bilder: Setze INFERENCE_API_KEY oder VISION_BASE_URL, oder"
+            " installiere tesseract-ocr."
+        ),
+    ),
+    (
+        *("unreadable", "no text in this image"),
+        "In diesem Bild ist kein Text zu lesen. Lade ein schärferes hoch.",
+    ),
+    (
+        *("unreadable", "image is damaged"),
+        "Das Bild ist beschädigt. Speichere es in einem anderen Programm neu und lade das hoch.",
+    ),
+    ("unreadable", "pixels", "Das Bild ist zu groß. Verkleinere es und lade das hoch."),
+    (
+        *("too_large", "PDF_VISION_MAX_PAGES"),
+        (
+            "Zu viele Seiten müssten als Bild gelesen werden (PDF_VISION_MAX_PAGES). Teile das PDF,"
+            " oder lass nur die Textebene lesen."
+        ),
+    ),
+    (
+        *("unreadable", "text layer"),
+        "Auf keiner Seite steht lesbarer Text. Lade eine Fassung mit Textebene hoch.",
+    ),
+    ("unreadable", "file is empty", "Die Datei ist leer."),
+    (
+        *("unreadable", "whether a human"),
+        "Die Seite fragt, ob ein Mensch liest. Öffne sie im Browser und füge ihren Text ein.",
+    ),
+    (
+        *("unreadable", "made by a script"),
+        (
+            "Die Seite entsteht erst durch ein Skript im Browser. Öffne sie dort und füge ihren"
+            " Text ein."
+        ),
+    ),
+    (
+        *("unreadable", "consent to cookies"),
+        "Die Seite fragt nur nach Cookies. Öffne sie im Browser und füge ihren Text ein.",
+    ),
+    ("unreadable", "access is denied", "Die Seite verweigert den Zugriff."),
+    ("unreadable", "next to no text", "Auf der Seite steht fast kein Text."),
+    (
+        "unreadable",
+        "macros",
+        "Die Datei enthält Makros. Speichere sie ohne Makros und lade das hoch.",
+    ),
+    ("unreadable", "DRM", "Das Buch ist kopiergeschützt (DRM) und lässt sich nicht lesen."),
+    (
+        *("unreadable", "protected by a password. Save"),
+        "Die Datei ist mit einem Passwort geschützt. Speichere sie ohne und lade das hoch.",
+    ),
+    ("unsupported_type", ".docx", "Ein altes Word-Dokument (.doc). Speichere es als .docx."),
+    ("unsupported_type", ".pptx", "Eine alte Präsentation (.ppt). Speichere sie als .pptx."),
+    ("unsupported_type", ".xlsx", "Eine alte Excel-Mappe (.xls). Speichere sie als .xlsx."),
+    (
+        *("unreadable", "PDF is broken"),
+        "Das PDF ist beschädigt. Speichere es in einem anderen Programm neu und lade das hoch.",
+    ),
+    ("unreadable", "", "Aus dieser Datei ließ sich kein Text lesen."),
+    ("unsupported_type", "", "Diese Art von Datei ist noch nicht lesbar."),
+    ("too_large", "", "Das überschreitet die erlaubte Größe."),
+    ("address_refused", "", "Das ist keine Adresse einer öffentlichen Webseite."),
+    ("unreachable", "", "Unter dieser Adresse kam keine Seite. Versuche es später noch einmal."),
+    ("model_unavailable", "", "Das Modell antwortet gerade nicht."),
+    ("model_refused", "", "Der Anbieter des Modells weist die Anfrage ab."),
+    ("model_cut", "", "Die Antwort des Modells brach vor ihrem Ende ab."),
+    ("answer_too_long", "", "Die Antwort stieß an die Grenze des Modells."),
+    ("model_answer_invalid", "", "Die Antwort des Modells ist nicht zu gebrauchen."),
+    ("credit_exhausted", "", "Dein Guthaben reicht dafür nicht."),
+    ("unavailable", "", "Das ist gerade nicht möglich. Versuche es gleich noch einmal."),
+    ("internal_error", "", "Das lag an einem Fehler in Beleg."),
+)

@@ -306,7 +306,8 @@ class AnswerQuestion:
             citations=run.writer.citations,
             retrieved=tuple(run.hits),
         )
-        answer = replace(answer, checks=checks_of(answer))
+        # Apart: other readers' pieces, and the last ones of this answer, do not wait for it.
+        answer = replace(answer, checks=await asyncio.to_thread(checks_of, answer))
         kind = EventKind.ERROR if problem else EventKind.DONE
         run.log.add_last(kind, asdict(problem) if problem else {})
         is_written = False

@@ -74,6 +74,33 @@ GERMAN_PROBLEMS = (
         *("unreadable", "image is damaged"),
         "Das Bild ist beschädigt. Speichere es in einem anderen Programm neu und lade das hoch.",
     ),
+    (
+        *("unreadable", "Nothing here transcribes"),
+        (
+            "Hier schreibt nichts Aufnahmen ab: Setze STT_MODEL mit STT_API_KEY oder STT_BASE_URL,"
+            " oder installiere beleg[speech]."
+        ),
+    ),
+    (
+        *("unreadable", "No speech was heard"),
+        "In dieser Aufnahme war keine Sprache zu hören. Der Aufruf bleibt berechnet.",
+    ),
+    (
+        *("unreadable", "recording is silent"),
+        "Diese Aufnahme ist still; es wurde nichts berechnet. Prüfe das Mikrofon oder die Datei.",
+    ),
+    (
+        *("unreadable", "recording is damaged"),
+        "Die Aufnahme ist beschädigt. Speichere sie in einem anderen Programm neu.",
+    ),
+    (
+        *("unreadable", "holds no sound"),
+        "In dieser Datei ist kein Ton. Füge eine Aufnahme hinzu.",
+    ),
+    (
+        *("too_large", "recording lasts"),
+        "Die Aufnahme ist länger als vier Stunden. Teile sie und füge die Teile hinzu.",
+    ),
     ("unreadable", "pixels", "Das Bild ist zu groß. Verkleinere es und lade das hoch."),
     (
         *("too_large", "PDF_VISION_MAX_PAGES"),

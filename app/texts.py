@@ -75,8 +75,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "pdf_password": ("Passwort des PDFs", "The PDF's password"),
     "open_locked": ("Öffnen", "Open"),
     "file_kinds": (
-        "PDF, Word, PowerPoint, Excel, CSV, EPUB, HTML, Text, Markdown, Bilder",
-        "PDF, Word, PowerPoint, Excel, CSV, EPUB, HTML, text, Markdown, images",
+        "PDF, Word, PowerPoint, Excel, CSV, EPUB, HTML, Text, Markdown, Bilder, Ton",
+        "PDF, Word, PowerPoint, Excel, CSV, EPUB, HTML, text, Markdown, images, sound",
     ),
     "uploading": ("Wird hochgeladen …", "Uploading …"),
     "upload": ("Hochladen", "Upload"),
@@ -106,6 +106,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "queued": ("Wartet", "Queued"),
     "processing": ("Wird vorbereitet …", "Preparing …"),
     "reading": ("Liest Seite {done} von {total}", "Reading page {done} of {total}"),
+    "listening": (
+        "Hört {done} von {total} Sekunden",
+        "Listening: {done} of {total} seconds",
+    ),
     "transcribing": ("Liest Bild {done} von {total}", "Reading picture {done} of {total}"),
     "embedding": ("Erschließt Abschnitt {done} von {total}", "Indexing section {done} of {total}"),
     "failed": ("Fehlgeschlagen", "Failed"),
@@ -245,6 +249,12 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "Auf dieser Seite wurde kein Text gelesen. Das Seitenbild zeigt sie.",
         "No text was read on this page. The page image shows it.",
     ),
+    "summary": ("Zusammenfassung", "Summary"),
+    "summary_quoted": (
+        "Sätze aus der Quelle, ohne Sprachmodell zusammengestellt.",
+        "Sentences of the source, put together without a language model.",
+    ),
+    "summary_none": ("Es gibt keine Zusammenfassung: {why}", "There is no summary: {why}"),
     "not_read_yet": ("Diese Quelle ist noch nicht gelesen.", "This source has not been read yet."),
     "no_highlight": (
         "Die Stelle ließ sich auf dem Seitenbild nicht einzeichnen.",

@@ -53,14 +53,13 @@ class Hearing:
         return Reading((Passage(0, None, heard.text),), None)
 
     async def _heard(self, attempt: Attempt, key: str, transcriber: Transcriber) -> Transcript:
-        await attempt.show(Progress(Stage.READING, 0, 1))
         content, sound = await self._to_send(attempt.source)
         seconds = int(sound.seconds.to_integral_value(ROUND_UP))
         bound = TokenUsage(0, estimated=True, seconds=Decimal(seconds + 1))
         call = Call(CallKind.STT, transcriber.model, bound, attempt.payer)
 
         async def on_progress(heard_s: float) -> None:
-            await attempt.show(Progress(Stage.TRANSCRIBING, min(int(heard_s), seconds), seconds))
+            await attempt.show(Progress(Stage.LISTENING, min(int(heard_s), seconds), seconds))
 
         async def make() -> Transcript:
             heard = await transcriber.transcribe(content, sound, on_progress=on_progress)

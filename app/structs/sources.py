@@ -70,7 +70,7 @@ class RetryIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ProgressOut(msgspec.Struct):
-    """`done` of `total` pages (stage reading, transcribing) or chunks (embedding)."""
+    """`done` of `total` pages (stage reading, transcribing), seconds (listening) or chunks."""
 
     stage: str
     done: int

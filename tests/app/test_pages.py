@@ -56,6 +56,7 @@ from domain.source import (
     Stage,
 )
 from domain.suggestions import Suggestions
+from domain.summary import Summary, SummaryKind
 from tests.browser.htmx_files import FILES
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -208,7 +209,11 @@ def every_context(around: Frame) -> list[Context]:
         *(
             contexts.SignInPage(
                 *(around, is_new, is_open),
-                **{"invitation": EVIL, "next": "/", "email": EVIL, "problem": EVIL},
+                invitation=EVIL,
+                provider=EVIL,
+                next="/",
+                email=EVIL,
+                problem=EVIL,
             )
             for is_new, is_open in ((False, True), (False, False), (True, True))
         ),
@@ -475,3 +480,23 @@ def test_a_card_counts_ready_sources_and_failed_ones_apart() -> None:
     assert "2 sources" in html
     assert "1 in preparation" in html
     assert "1 failed" in html
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (SummaryKind.WRITTEN, "Summary"),
+        (SummaryKind.QUOTED, "without a language model"),
+        (SummaryKind.NONE, "There is no summary:"),
+    ],
+)
+def test_a_summary_stands_above_the_first_page_and_says_what_it_is(
+    kind: SummaryKind, said: str
+) -> None:
+    summed_up = source(summary=Summary(kind, f"A report. {EVIL}"))
+    for page, has_summary in ((1, True), (2, False)):
+        asked = Asked(page, 0, 0, None, "/sources/x")
+        made = viewer(summed_up, Passage(0, page, "Text"), asked, None)
+        html = render(contexts.ViewerFragment(frame(), made))
+        assert (said in html) is has_summary
+        assert "<script>alert" not in html

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from uuid import UUID
 
 from domain.chunking import UNSPACED
 from domain.errors import Problem, Rejected
@@ -14,6 +15,10 @@ from domain.web_address import name_in
 
 _UNSPACED = re.compile(f"[{UNSPACED}][{UNSPACED}]*")  # so the engine skips to the first
 _UNSPACED_PER_WORD = 2
+_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_KEY = re.compile(
+    f"(?P<owner>{_UUID})/(?:(?P<sha256>[0-9a-f]{{64}})(?:\\.mp3)?|pad-(?P<pad>{_UUID}))"
+)
 
 
 class SourceKind(StrEnum):
@@ -73,12 +78,13 @@ class Stage(StrEnum):
 
     READING = "reading"
     TRANSCRIBING = "transcribing"
+    LISTENING = "listening"
     EMBEDDING = "embedding"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`done` of `total` pages (reading, transcribing) or chunks (embedding)."""
+    """`done` of `total` pages (reading, transcribing), seconds (listening), chunks (embedding)."""
 
     stage: Stage
     done: int
@@ -186,6 +192,32 @@ class Source:
 def blob_key(owner_id: UserId, sha256: bytes) -> str:
     """The storage key of a file: prefixed by its owner, named by its content."""
     return f"{owner_id}/{sha256.hex()}"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """What a storage key was made for.
+
+    Args:
+        sha256: of the file that it is, or that it was made of; None: it is the pad of a source.
+        source_id: whose pad it is.
+    """
+
+    key: str
+    owner_id: UserId
+    sha256: bytes | None = None
+    source_id: SourceId | None = None
+
+
+def stored_file(key: str) -> StoredFile | None:
+    """What a key stands for; None where it is none of a source's."""
+    found = _KEY.fullmatch(key)
+    if found is None:
+        return None
+    owner_id = UserId(UUID(found["owner"]))
+    if found["pad"]:
+        return StoredFile(key, owner_id, source_id=SourceId(UUID(found["pad"])))
+    return StoredFile(key, owner_id, bytes.fromhex(found["sha256"]))
 
 
 def mp3_key(owner_id: UserId, sha256: bytes) -> str:

@@ -57,8 +57,8 @@ class FetchPage:
         fetch = Fetch(kind, digest, page.media_type, len(page.content))
         source, key = attempt.source, blob_key(attempt.source.owner_id, digest)
         async with self.uow() as tx:
-            await attempt.require(tx)
             await tx.sources.hold_blob(source.owner_id, digest)
+            await attempt.require(tx)
             await tx.fetches.keep(source.id, fetch)
             if not await self.blobs.has(key):
                 await self.blobs.put(key, io.BytesIO(page.content))

@@ -5,7 +5,7 @@ Each store belongs to the unit of work that hands it out and is used inside it. 
 less than `at_least`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -38,7 +38,7 @@ from domain.passage import Chunk, ChunkPlace, Passage
 from domain.ports import Vectors
 from domain.query import Query
 from domain.retrieval import Hit, RetrievalSettings, Scope
-from domain.source import Progress, Reading, Source
+from domain.source import Progress, Reading, Source, StoredFile
 from domain.suggestions import Outline
 from domain.summary import Summary, ToSummarise
 from domain.transcript import Transcript
@@ -96,11 +96,13 @@ class Accounts(Protocol):
         """Whose account an identity of the OpenID provider is linked to."""
         ...
 
-    async def link_subject(self, user_id: UserId, issuer_subject: str) -> None:
-        """Link an identity of the OpenID provider, in place of an earlier one."""
+    async def link_subject(self, user_id: UserId, issuer_subject: str) -> bool:
+        """Link an identity of the OpenID provider; False where another one is linked."""
         ...
 
-    async def set_password(self, user_id: UserId, password_hash: str) -> None: ...
+    async def set_password(self, user_id: UserId, password_hash: str | None) -> None:
+        """None: nobody signs in to it with a password."""
+        ...
 
     async def set_admin(self, user_id: UserId, *, is_admin: bool) -> None: ...
 
@@ -167,6 +169,10 @@ class Credentials(Protocol):
 
     async def end_token(self, user_id: UserId, token_id: TokenId) -> bool:
         """Forget a token; False where that user has no such token."""
+        ...
+
+    async def end_tokens(self, user_id: UserId) -> None:
+        """Forget all tokens of that user."""
         ...
 
     async def add_invitation(
@@ -367,8 +373,16 @@ class Sources(Protocol):
         """Where a chunk stands; None where no version of that source has it."""
         ...
 
+    async def hold(self, source_id: SourceId) -> None:
+        """Until commit, nobody changes or deletes it, or a notebook that has or had it."""
+        ...
+
+    async def still_there(self, source_ids: Collection[SourceId]) -> set[SourceId]:
+        """Those that are not deleted; none of them is until commit."""
+        ...
+
     async def delete(self, source_id: SourceId) -> None:
-        """Remove its rows, and blank what answers kept of its text."""
+        """Remove its rows, and blank what answers and kept searches hold of it, its title too."""
         ...
 
     async def hold_blob(self, owner_id: UserId, sha256: bytes) -> None:
@@ -377,6 +391,10 @@ class Sources(Protocol):
 
     async def needs_blob(self, owner_id: UserId, sha256: bytes) -> bool:
         """True where an entry of that library is read from these bytes."""
+        ...
+
+    async def unneeded(self, files: Collection[StoredFile]) -> list[StoredFile]:
+        """Those that no entry, and no run, needs as things stand."""
         ...
 
     async def stalled(self) -> list[tuple[SourceId, int]]:
@@ -665,9 +683,7 @@ class SuggestedQuestions(Protocol):
         """
         ...
 
-    async def written(
-        self, notebook_id: NotebookId, language: str, state: str
-    ) -> list[str] | None:
+    async def written(self, notebook_id: NotebookId, language: str, state: str) -> list[str] | None:
         """What a model wrote about that state; None where none was asked."""
         ...
 

@@ -282,8 +282,11 @@ class PostgresAnswers(Store):
         return [row.source_id for row in gone]
 
     async def blank_quotes(self, source_id: SourceId) -> None:
-        """Forget what answers quoted from a source."""
-        await self._run("update answer_passages set text = '' where source_id = :id", id=source_id)
+        """Forget what answers quoted from a source, and its title, which may quote it too."""
+        await self._run(
+            "update answer_passages set text = '', source_title = '' where source_id = :id",
+            id=source_id,
+        )
         await self._run(
             'update citations c set mentions = (select jsonb_agg(m || \'{"quote": ""}\')'
             " from jsonb_array_elements(c.mentions) m) from answer_passages p"
@@ -292,7 +295,7 @@ class PostgresAnswers(Store):
         )
         await self._run(
             "update answer_events e set data = jsonb_set("
-            "e.data || '{\"removed\": true}', '{mentions}',"
+            'e.data || \'{"removed": true, "source_title": ""}\', \'{mentions}\','
             ' (select jsonb_agg(m || \'{"quote": ""}\')'
             " from jsonb_array_elements(e.data -> 'mentions') m))"
             " from answer_passages p where p.source_id = :id and e.answer_id = p.answer_id"

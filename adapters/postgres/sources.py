@@ -1,6 +1,7 @@
 """Source, version and passage rows."""
 
 import json
+from collections.abc import Collection
 from uuid import UUID
 
 from adapters.postgres.answers import PostgresAnswers
@@ -21,6 +22,7 @@ from domain.source import (
     SourceKind,
     SourceStatus,
     Stage,
+    StoredFile,
     blob_key,
 )
 from domain.stores import Page
@@ -302,8 +304,7 @@ class PostgresSources(Store):
         )
         return ChunkPlace(row.page, row.start_at, row.end_at) if row else None
 
-    async def delete(self, source_id: SourceId) -> None:
-        await self._tell(source_id)
+    async def hold(self, source_id: SourceId) -> None:
         # Its notebooks before all else, as where one of them is deleted: nobody waits in a ring.
         await self._run(
             "select 1 from notebooks where id in"
@@ -314,6 +315,16 @@ class PostgresSources(Store):
         )
         # Locked: an answer that ends now is waited for, and one that ends later sees it gone.
         await self._run("select 1 from sources where id = :id for update", id=source_id)
+
+    async def still_there(self, source_ids: Collection[SourceId]) -> set[SourceId]:
+        rows = await self._all(
+            "select id from sources where id = any(cast(:ids as uuid[])) order by id for key share",
+            ids=list(source_ids),
+        )
+        return {row.id for row in rows}
+
+    async def delete(self, source_id: SourceId) -> None:
+        await self._tell(source_id)
         await PostgresAnswers(self._connection).blank_quotes(source_id)
         # Searches that were kept for their idempotency keys hold its text too.
         await self._run(
@@ -338,6 +349,24 @@ class PostgresSources(Store):
             sha256=sha256,
         )
         return row is not None
+
+    async def unneeded(self, files: Collection[StoredFile]) -> list[StoredFile]:
+        rows = await self._all(
+            "select f.key from unnest(cast(:keys as text[]), cast(:owners as uuid[]),"
+            " cast(:hashes as bytea[]), cast(:sources as uuid[]))"
+            " as f (key, owner_id, sha256, source_id)"
+            " where not exists (select from sources s where s.owner_id = f.owner_id"
+            " and s.sha256 = f.sha256) and not exists (select from fetches t"
+            " join sources s on s.id = t.source_id"
+            " where t.sha256 = f.sha256 and s.owner_id = f.owner_id)"
+            " and not exists (select from sealed_passwords p where p.source_id = f.source_id)",
+            keys=[file.key for file in files],
+            owners=[file.owner_id for file in files],
+            hashes=[file.sha256 for file in files],
+            sources=[file.source_id for file in files],
+        )
+        found = {row.key for row in rows}
+        return [file for file in files if file.key in found]
 
     async def stalled(self) -> list[tuple[SourceId, int]]:
         rows = await self._all(

@@ -63,13 +63,18 @@ class ManageSources:
 
     async def delete(self, user: User, source_id: SourceId) -> None:
         """Remove a source with everything made from it; a running job ends quietly."""
+        while not await self._delete(user, source_id):
+            pass
+
+    async def _delete(self, user: User, source_id: SourceId) -> bool:
+        """False where its job brought in another file at this moment."""
         async with self.uow() as tx:
-            source = await self._own(tx, user, source_id)
-            hashes = {source.sha256}
-            await tx.sources.hold_blob(source.owner_id, source.sha256)
-            if (fetch := await tx.fetches.of(source_id)) is not None:
-                hashes.add(fetch.sha256)
-                await tx.sources.hold_blob(source.owner_id, fetch.sha256)
+            source, hashes = await self._files(tx, user, source_id)
+            for digest in hashes:
+                await tx.sources.hold_blob(source.owner_id, digest)
+            await tx.sources.hold(source_id)
+            if (await self._files(tx, user, source_id))[1] != hashes:
+                return False
             await tx.sources.delete(source_id)
             await self.blobs.delete(source.pad_key)
             # Before the commit: who adds this file now waits for it, and then misses the file.
@@ -77,6 +82,16 @@ class ManageSources:
                 if not await tx.sources.needs_blob(source.owner_id, digest):
                     await self.blobs.delete(blob_key(source.owner_id, digest))
                     await self.blobs.delete(mp3_key(source.owner_id, digest))
+        return True
+
+    @classmethod
+    async def _files(
+        cls, tx: Stores, user: User, source_id: SourceId
+    ) -> tuple[Source, list[bytes]]:
+        """A source, and the hashes of what it is and will be read from, in order."""
+        source = await cls._own(tx, user, source_id)
+        fetch = await tx.fetches.of(source_id)
+        return source, sorted({source.sha256, *([fetch.sha256] if fetch else [])})
 
     async def retry(
         self,

@@ -119,6 +119,8 @@ class SearchNotebook:
 
         async def remember(tx: Stores) -> None:
             if request:
+                kept = await tx.sources.still_there({hit.source_id for hit in hits})
+                hits[:] = [hit for hit in hits if hit.source_id in kept]
                 found = msgspec.json.encode(hits).decode()
                 await tx.idempotency.remember(user.id, request.key, request.body_hash, found)
 

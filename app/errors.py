@@ -33,6 +33,7 @@ STATUS: dict[type[errors.BelegError], int] = {
     errors.Unreachable: 502,
     errors.Unreadable: 422,
     errors.PasswordNeeded: 422,
+    errors.NotSetUp: 422,
     errors.ModelError: 502,
     errors.ModelUnavailable: 503,
     errors.ModelRefused: 502,

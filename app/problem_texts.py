@@ -49,7 +49,7 @@ GERMAN_PROBLEMS = (
         ),
     ),
     (
-        *("unreadable", "nothing here reads pictures"),
+        *("not_set_up", "nothing here reads pictures"),
         (
             "Auf keiner Seite steht lesbarer Text, und hier liest nichts Bilder: Setze"
             " INFERENCE_API_KEY oder VISION_BASE_URL, oder installiere tesseract-ocr."
@@ -60,7 +60,7 @@ GERMAN_PROBLEMS = (
         "Auch auf den Bildern der Seiten ist kein Text zu lesen. Lade einen schärferen Scan hoch.",
     ),
     (
-        *("unreadable", "Nothing here reads images"),
+        *("not_set_up", "Nothing here reads images"),
         (
             "Hier liest nichts Bilder: Setze INFERENCE_API_KEY oder VISION_BASE_URL, oder"
             " installiere tesseract-ocr."

@@ -15,7 +15,8 @@ BelegError
 ├── TooManyAttempts          passwords were guessed too often
 ├── Unreachable              a web address that did not give its page
 ├── Unreadable               a file that no reader can turn into passages
-│   └── PasswordNeeded       it is locked, and was not opened
+│   ├── PasswordNeeded       it is locked, and was not opened
+│   └── NotSetUp             what would read it is not set up here
 ├── ModelError               a model call went wrong
 │   ├── ModelUnavailable     may work later: retried
 │   ├── ModelRefused         will not work later: bad key, unknown model, bad request
@@ -152,6 +153,12 @@ class PasswordNeeded(Unreadable):
     """This file is protected by a password."""
 
     code = "password_needed"
+
+
+class NotSetUp(Unreadable):
+    """What would read this file is not set up here."""
+
+    code = "not_set_up"
 
 
 class Unavailable(BelegError):

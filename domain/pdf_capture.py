@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from domain.errors import Unreadable
+from domain.errors import NotSetUp, Unreadable
 from domain.legibility import Verdict
 from domain.passage import Passage
 from domain.source import CaptureMode, Reading, SkippedPage
@@ -111,6 +111,7 @@ def composed(
 
     Raises:
         Unreadable: nothing was read at all; the message names the mode and the way out.
+        NotSetUp: likewise, because nothing here reads pictures.
     """
     passages: list[Passage] = []
     skipped: list[SkippedPage] = []
@@ -127,7 +128,7 @@ def composed(
         if text:
             passages.append(Passage(len(passages), page.page, text, is_transcript=bool(seen)))
     if not passages:
-        raise Unreadable(_nothing(pdf, mode, transcripts, sees=sees))
+        raise _nothing(pdf, mode, transcripts, sees=sees)
     return Reading(tuple(passages), len(pdf.pages), tuple(skipped), pdf.title)
 
 
@@ -144,7 +145,7 @@ def _reason(
 
 def _nothing(
     pdf: PdfText, mode: CaptureMode, transcripts: Mapping[int, Transcript | None], *, sees: bool
-) -> str:
+) -> Unreadable:
     """Why a PDF gave no text at all, and the way out."""
     count = len(pdf.pages)
     none = "Its one page" if count == 1 else f"None of its {count} pages"
@@ -153,15 +154,17 @@ def _nothing(
         shows = "shows no text" if count == 1 else "shows any text"
         problem = next((f" (one {t.problem})" for t in read if t.problem), "")
         told = _NOTHING_SEEN.format(mode=mode.value)
-        return f"{none} {shows} that can be read{problem}. {told}"
+        return Unreadable(f"{none} {shows} that can be read{problem}. {told}")
     if mode is CaptureMode.VISION and not sees:
-        return _NO_EYES.format(mode=mode.value)
+        return NotSetUp(_NO_EYES.format(mode=mode.value))
     problems = Counter(page.problem for page in pdf.pages if page.problem)
     worst = problems.most_common(1)[0][0] if problems else BROKEN
     if worst == BROKEN or (sees and mode is not CaptureMode.TEXT):
         opened = "cannot be opened" if count == 1 else "can be opened"
-        return f"{none} {opened}. {_DAMAGED.format(mode=mode.value)}"
+        return Unreadable(f"{none} {opened}. {_DAMAGED.format(mode=mode.value)}")
     layer = "text layer" if problems.keys() == {Verdict.EMPTY} else "legible text layer"
     has = f"has no {layer}" if count == 1 else f"has a {layer}"
-    way = _ADD_AGAIN if mode is CaptureMode.TEXT else _NO_EYES
-    return f"{none} {has}. {_WAYS_OUT[worst]} {way.format(mode=mode.value)}"
+    told = f"{none} {has}. {_WAYS_OUT[worst]}"
+    if mode is CaptureMode.TEXT:
+        return Unreadable(f"{told} {_ADD_AGAIN.format(mode=mode.value)}")
+    return NotSetUp(f"{told} {_NO_EYES.format(mode=mode.value)}")

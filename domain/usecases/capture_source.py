@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from domain.capture import Attempt, require_few_words
-from domain.errors import ModelRefused, NotFound, TooLarge, Unreadable
+from domain.errors import ModelRefused, NotFound, NotSetUp, TooLarge, Unreadable
 from domain.fetch import charset_of
 from domain.fetching import FetchPage
 from domain.hearing import Hearing
@@ -150,7 +150,7 @@ class CaptureSource:
         picture = await self.reader.picture(content, most_pixels=_IMAGE_PIXELS)
         sight = self.sight
         if sight is None:
-            raise Unreadable(_NO_EYES)
+            raise NotSetUp(_NO_EYES)
         transcript = (await self._paid(attempt)).get(sight.image_key)
         if transcript is None:
             whole = Progress(Stage.TRANSCRIBING, 1, 1)

@@ -1,46 +1,55 @@
 """First questions for a notebook, made from what its sources begin with: no model is asked."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
+from domain.language import function_words
 from domain.sentences import split
 
 MOST = 4
 LANGUAGES = ("de", "en")
+_ARTICLES = {"the", "a", "an", "der", "die", "das", "ein", "eine"}
 _SHORTEST, _LONGEST, _LONGEST_SENTENCE = 4, 60, 240
 _MOST_WORDS = 8
 
 _NUMBERING = re.compile(r"\A(?:(?:§+\s?)?[\dIVX]+(?:\.\d+)*[.)]?\s+|[A-Z][.)]\s+)")
 _GENERIC = re.compile(
     r"abstract|introduction|contents|table of contents|references|bibliography|conclusions?|"
-    r"summary|appendix.*|acknowledge?ments?|related work|discussion|results|methods?|figures?.*|tables?.*|"
-    r"chapter.*|page.*|index|overview|einleitung|einführung|inhalt|inhaltsverzeichnis|literatur.*|"
+    r"summary|appendix.*|acknowledge?ments?|related work|discussion|results|methods?|figures?.*|"
+    r"tables?.*|chapter.*|page.*|index|overview|einleitung|einführung|inhalt|inhaltsverzeichnis|literatur.*|"
     r"quellen|fazit|zusammenfassung|anhang.*|danksagung|vorwort|abbildung.*|tabelle.*|kapitel.*|"
     r"seite.*|überblick|impressum|anlagen?",
     re.IGNORECASE,
 )
-_THING = r"[A-ZÄÖÜ][\w-]*(?: (?!is\b|are\b|was\b|were\b|ist\b|sind\b|war\b|waren\b)[\w-]+){0,4}?"
+_PROPER = r"[A-ZÄÖÜ][\w-]*(?: (?:(?:of|the|and|von|der|des|und|für) )?[A-ZÄÖÜ][\w-]*){0,4}"
+_COMMON = r"[\w-]+(?: [\w-]+){0,3}?"
 _DEFINED_EN = re.compile(
-    rf"\A(?P<thing>(?:The |An? )?{_THING}) (?P<verb>is|are|was|were) (?:an?|the|one of)\s"
+    rf"\A(?P<thing>(?:The|An?) {_COMMON}|{_PROPER}) (?P<verb>is|are|was|were) (?:an?|the|one of)\s"
 )
 _DONE_EN = re.compile(
-    rf"\A(?P<thing>The [\w-]+(?: [\w-]+){{0,4}}?|{_THING}) (?P<verb>was|were) "
-    r"(?P<done>\w+ed|built|made|born|held|written|won|begun|founded)\b[^.]{0,60}\b(?:in|on)\b[^.]{0,20}\b\d{4}\b"
+    rf"\A(?P<thing>The {_COMMON}|{_PROPER}) (?P<verb>was|were) (?P<done>\w+ed|built|made|born|held|"
+    r"written|won|begun)\b[^.]{0,60}\b(?:in|on)\b[^.]{0,20}\b\d{4}\b"
 )
 _DEFINED_DE = re.compile(
-    rf"\A(?P<thing>(?:(?:Der|Die|Das|Ein|Eine) )?{_THING}) (?P<verb>ist|sind|war|waren) "
+    rf"\A(?P<thing>(?:Der|Die|Das|Ein|Eine) {_COMMON}|{_PROPER}) (?P<verb>ist|sind|war|waren) "
     r"(?:ein|eine|einer|eines|der|die|das)\s"
 )
 _DONE_DE = re.compile(
     r"\A(?P<thing>(?:Der|Die|Das) [\w-]+(?: [A-ZÄÖÜ][\w-]+){0,3}) (?P<verb>wurden?) "
     r"[^.]{0,40}\b\d{4}\b[^.,;]{0,60} (?P<done>(?!worden)\w+(?:t|en))\.\Z"
 )
+_NAME = re.compile(
+    r"(?<=[a-zäöüß,] )[A-ZÄÖÜ][^\W\d_A-Z]{4,}(?: [A-ZÄÖÜ][^\W\d_A-Z]{3,}){0,2}(?![\w-])"
+)
+_OFTEN, _MOST_TOPICS = 3, 2
 _POINTS_BACK = re.compile(
     r"(?:It|He|She|They|This|That|These|Those|There|Here|What|Which|We|I|You|Er|Sie|Es|Dies\w*|Das|"
     r"Hier|Dort|Wir|Ich|Man|Beide|Both|One|Some|Many|All|Alle|Viele|Einige|However|"
-    r"Therefore)\b(?! [A-ZÄÖÜ])"
+    r"Therefore|Heute|Damals|Seit|Nach|Vor|Bei|Auch|Today|After|Before|In|Im|Am|On|At|From|Two|Three|"
+    r"Zwei|Drei|Another|Other|Andere|Since|When|Als|Wenn|While|Obwohl|Although)\b"
 )
 
 
@@ -94,17 +103,20 @@ def language_of(outlines: Sequence[Outline], fallback: str) -> str:
 def _of(outline: Outline, language: str) -> list[str]:
     """Of one source: what its sentences tell, then its headings, then the source itself."""
     told = _told(outline.opening, language) if outline.language == language else iter(())
+    topics = map(_ABOUT[language].format, _topics(outline.opening))
     headings = (
         _ABOUT[language].format(heading) for heading in map(_heading, outline.headings) if heading
     )
     title = _TITLE[language].format(" ".join(outline.title.split())[:_LONGEST])
-    return list(dict.fromkeys(chain(told, headings, [title])))
+    return list(dict.fromkeys(chain(told, headings, topics, [title])))
 
 
 def _told(text: str, language: str) -> Iterator[str]:
     for start, end in split(text, language):
         sentence = " ".join(text[start:end].split())
-        if len(sentence) > _LONGEST_SENTENCE or _POINTS_BACK.match(sentence):
+        first = sentence.partition(" ")[0].lower()
+        is_thing = first in _ARTICLES or first not in function_words(language)
+        if len(sentence) > _LONGEST_SENTENCE or not is_thing or _POINTS_BACK.match(sentence):
             continue
         if question := (_asked_de if language == "de" else _asked_en)(sentence):
             yield question
@@ -132,6 +144,13 @@ def _inside(thing: str, *articles: str) -> str:
     """`thing` as it is written inside a sentence."""
     first, _, rest = thing.partition(" ")
     return f"{first.lower()} {rest}" if rest and first in articles else thing
+
+
+def _topics(text: str) -> list[str]:
+    """Names that come up again and again, most often first."""
+    counts = Counter(_NAME.findall(text))
+    often = (name for name, count in counts.most_common() if count >= _OFTEN)
+    return [name for name in often if len(name) <= _LONGEST][:_MOST_TOPICS]
 
 
 def _heading(path: str) -> str:

@@ -123,6 +123,9 @@ class PostgresNotebooks(Store):
         )
 
     async def unlink(self, notebook_id: NotebookId, source_id: SourceId) -> bool:
+        # What was suggested to ask about it goes with it, and nobody suggests more meanwhile.
+        await self._run("select 1 from notebooks where id = :id for key share", id=notebook_id)
+        await self._run("delete from suggested_questions where notebook_id = :id", id=notebook_id)
         removed = await self._run(
             "delete from notebook_sources where notebook_id = :id and source_id = :source_id",
             id=notebook_id,

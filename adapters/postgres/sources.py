@@ -331,6 +331,11 @@ class PostgresSources(Store):
             "delete from idempotency_keys where resource like '[%' and strpos(resource, :id) > 0",
             id=str(source_id),
         )
+        await self._run(
+            "delete from suggested_questions where notebook_id in"
+            " (select notebook_id from notebook_sources where source_id = :id)",
+            id=source_id,
+        )
         await self._run("update sources set version_id = null where id = :id", id=source_id)
         await self._run("delete from sources where id = :id", id=source_id)
 

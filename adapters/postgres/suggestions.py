@@ -10,18 +10,18 @@ from domain.suggestions import Outline
 _MOST_SOURCES = 8
 _MOST_HEADINGS = 24
 _OPENING_CHUNKS = 3
+_STATE = """
+select coalesce(md5(string_agg(cast(s.version_id as text), ',' order by s.version_id)), '') as state
+from notebook_sources l join sources s on s.id = l.source_id
+where l.notebook_id = :id and s.status = 'ready'
+"""
 
 
 class PostgresSuggestions(Store):
     """The `Suggestions` port."""
 
     async def outlines(self, notebook_id: NotebookId) -> tuple[list[Outline], str]:
-        state = await self._one(
-            "select coalesce(md5(string_agg(cast(s.version_id as text), ','"
-            " order by s.version_id)), '') as state from notebook_sources l join sources s on s.id = l.source_id"
-            " where l.notebook_id = :id and s.status = 'ready'",
-            id=notebook_id,
-        )
+        state = await self._one(_STATE, id=notebook_id)
         rows = await self._all(
             "select s.title, v.language, array(select heading from chunks c"
             " where c.version_id = v.id and c.heading <> '' group by heading"
@@ -54,10 +54,13 @@ class PostgresSuggestions(Store):
         return kept or []
 
     async def claim(self, notebook_id: NotebookId, language: str, state: str) -> bool:
+        # Against a source that leaves at this moment: nothing is written from it then.
+        await self._run("select 1 from notebooks where id = :id for update", id=notebook_id)
         return bool(
             await self._run(
                 "insert into suggested_questions as q (notebook_id, language, state)"
-                " values (:id, :language, :state) on conflict (notebook_id, language) do update"
+                f" select :id, :language, :state where ({_STATE}) = :state"
+                " on conflict (notebook_id, language) do update"
                 " set state = excluded.state, questions = null where q.state <> excluded.state",
                 id=notebook_id,
                 language=language,

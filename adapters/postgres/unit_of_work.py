@@ -19,8 +19,8 @@ from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.notebooks import PostgresNotebooks
 from adapters.postgres.shares import PostgresShares
 from adapters.postgres.sources import PostgresSources
-from adapters.postgres.summaries import PostgresSummaries
 from adapters.postgres.suggestions import PostgresSuggestions
+from adapters.postgres.summaries import PostgresSummaries
 from adapters.postgres.transcripts import PostgresTranscripts
 from domain.errors import Unavailable
 

@@ -75,7 +75,7 @@ GERMAN_PROBLEMS = (
         "Das Bild ist beschädigt. Speichere es in einem anderen Programm neu und lade das hoch.",
     ),
     (
-        *("unreadable", "Nothing here transcribes"),
+        *("not_set_up", "Nothing here transcribes"),
         (
             "Hier schreibt nichts Aufnahmen ab: Setze STT_MODEL mit STT_API_KEY oder STT_BASE_URL,"
             " oder installiere beleg[speech]."

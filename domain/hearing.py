@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_UP, Decimal
 
 from domain.capture import Attempt, Superseded, transcribe_once
-from domain.errors import ModelAnswerInvalid, ModelCut, ModelUnavailable, TooLarge, Unreadable
+from domain.errors import (
+    ModelAnswerInvalid,
+    ModelCut,
+    ModelUnavailable,
+    NotSetUp,
+    TooLarge,
+    Unreadable,
+)
 from domain.metering import Call, Meter
 from domain.passage import Passage
 from domain.ports import BlobStore, OpenSound, SoundReader, Transcriber
@@ -43,7 +50,7 @@ class Hearing:
     async def __call__(self, attempt: Attempt) -> Reading:
         """See `Capture`. What was converted, and what was paid for, is found again."""
         if self.transcriber is None:
-            raise Unreadable(_NO_EARS)
+            raise NotSetUp(_NO_EARS)
         key = f"sound:{self.transcriber.model}"
         async with self.uow() as tx:
             paid = await tx.transcripts.paid(attempt.source.id)

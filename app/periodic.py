@@ -1,7 +1,7 @@
 """What every long-running process does beside its work."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
 import structlog
@@ -10,6 +10,7 @@ from app.services import Services
 from domain.errors import Unavailable
 
 _REAP_S = 5.0
+_SWEEP_S = 900.0
 log = structlog.get_logger()
 
 
@@ -19,7 +20,22 @@ async def reaping(services: Services) -> AsyncIterator[None]:
 
     Every web process and every worker does it, so that no single one has to be alive.
     """
-    task = asyncio.create_task(_reap(services))
+    async with _every(_REAP_S, "reaping", services.reap):
+        yield
+
+
+@asynccontextmanager
+async def sweeping(services: Services) -> AsyncIterator[None]:
+    """Look for files that nobody needs at once and every quarter of an hour, for as long as the block runs."""
+    async with _every(_SWEEP_S, "sweeping", services.sweep_files):
+        yield
+
+
+@asynccontextmanager
+async def _every(
+    pause_s: float, name: str, act: Callable[[], Awaitable[None]]
+) -> AsyncIterator[None]:
+    task = asyncio.create_task(_repeat(pause_s, name, act))
     try:
         yield
     finally:
@@ -28,12 +44,13 @@ async def reaping(services: Services) -> AsyncIterator[None]:
             await task
 
 
-async def _reap(services: Services) -> None:
+async def _repeat(pause_s: float, name: str, act: Callable[[], Awaitable[None]]) -> None:
+    postponed, failed = f"{name}_postponed", f"{name}_failed"
     while True:
         try:
-            await services.reap()
+            await act()
         except* Unavailable as errors:
-            log.warning("reaping_postponed", reason=str(errors.exceptions[0]))
+            log.warning(postponed, reason=str(errors.exceptions[0]))
         except* Exception:  # it must go on: without it nothing dead is ever cleaned up
-            log.exception("reaping_failed")
-        await asyncio.sleep(_REAP_S)
+            log.exception(failed)
+        await asyncio.sleep(pause_s)

@@ -58,6 +58,7 @@ from domain.usecases.suggest_questions import SuggestQuestions
 from domain.usecases.summarise_source import SummariseSource
 
 
+from domain.usecases.sweep_files import SweepFiles
 @dataclass(frozen=True, slots=True)
 class Services:
     """Everything that web and workers call."""
@@ -88,6 +89,7 @@ class Services:
     embedding_set: EmbeddingSet
     notices: tuple[str, ...]
     """What an operator should know, one sentence each."""
+    sweep_files: SweepFiles
     is_ready: Callable[[], Awaitable[bool]]
     """True once the database answers."""
 
@@ -221,6 +223,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
 
 
 def _sight(vision: Vision | None, meter: Meter, settings: Settings) -> Sight | None:
+        sweep_files=SweepFiles(uow, ports.blobs, clock),
     if vision is None:
         return None
     meter.prices.of(vision.model)

@@ -156,6 +156,13 @@ class Box:
     top: float
     width: float
     height: float
+    async def written_before(self, moment: datetime) -> list[str]:
+        """Every key that was written before then, sorted.
+
+        What a killed process left half-written before then is removed on the way.
+        """
+        ...
+
 
 
 @dataclass(frozen=True, slots=True)

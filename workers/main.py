@@ -13,7 +13,7 @@ from saq.queue.postgres import PostgresQueue
 
 from app.bootstrap import services
 from app.log import set_up_logs
-from app.periodic import reaping
+from app.periodic import reaping, sweeping
 from app.services import Services
 from app.settings import read_settings
 from workers.jobs import JOBS
@@ -38,7 +38,7 @@ def run(queue: str) -> None:
 
 async def _run(name: str) -> None:
     settings = read_settings()
-    async with services(settings) as wired, reaping(wired):
+    async with services(settings) as wired, reaping(wired), sweeping(wired):
         for notice in wired.notices:
             log.warning("notice", text=notice)
         queue = _Queue.from_url(settings.database_url, name=name, min_size=1, max_size=4)

@@ -1,6 +1,7 @@
 """Files by key."""
 
 import io
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,6 +33,12 @@ class BlobStoreContract:
         assert max(map(len, blocks)) <= 1 << 20
         with pytest.raises(NotFound):
             await anext(blobs.stream("owner/b"))
+
+    async def test_keys_are_listed_by_when_they_were_written(self, blobs: BlobStore) -> None:
+        before = datetime.now(UTC) - timedelta(seconds=5)
+        await blobs.put("owner/a", io.BytesIO(b"a"))
+        assert await blobs.written_before(before) == []
+        assert await blobs.written_before(before + timedelta(seconds=60)) == ["owner/a"]
 
     async def test_only_the_rest_of_the_content_is_kept(self, blobs: BlobStore) -> None:
         content = io.BytesIO(b"0123456789")

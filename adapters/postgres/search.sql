@@ -9,9 +9,9 @@
 -- held     the chunks that meet a condition of the question: a phrase in quotes (they come first)
 --          or a word with a minus (they are left out)
 -- ranked   the candidates of both sides, fused
--- placed   the k of them, under the rules of the slots: few chunks of generated documents, and in
---          the last quarter first the best chunk of each source that is about as near as the
---          nearest, so that no source crowds out the others
+-- admitted those without the chunks of generated documents that have no slot
+-- placed   the k of them: in the last quarter first the best chunk of each source that is about as
+--          near as the nearest, so that no source crowds out the others
 --
 -- The planner takes the rows of near and lexical for far fewer than they are. They meet once, in
 -- scored, where it hashes them in any case; everything after it reads single rows.
@@ -153,21 +153,27 @@ ranked as materialized (
     where similarity >= :floor
         or (bm25 is not null and :mode <> 'vector' and not scope.is_generated)
 ),
-ranked_in_source as (
-    select *,
-        row_number() over (order by phrases desc, score desc, version_id, ordinal) as place,
-        row_number() over (
-            partition by version_id order by phrases desc, score desc, ordinal) as place_in_source,
-        row_number() over (
+admitted as (
+    select *
+    from (
+        select *, row_number() over (
             partition by is_generated order by phrases desc, score desc, version_id, ordinal)
-            as place_in_kind,
-        max(similarity) over () - :diversity * size.spread as near_enough
-    from ranked cross join size
+            as place_in_kind
+        from ranked
+    ) as in_kind
+    where not is_generated or place_in_kind <= :generated_slots
 ),
 placed as materialized (
     select *
-    from ranked_in_source
-    where not is_generated or place_in_kind <= :generated_slots
+    from (
+        select *,
+            row_number() over (order by phrases desc, score desc, version_id, ordinal) as place,
+            row_number() over (
+                partition by version_id order by phrases desc, score desc, ordinal)
+                as place_in_source,
+            max(similarity) over () - :diversity * size.spread as near_enough
+        from admitted cross join size
+    ) as in_source
     order by
         case
             when place <= cast(:k as int) - cast(:k as int) / 4 or phrases > 0 then 0

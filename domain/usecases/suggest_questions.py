@@ -62,8 +62,11 @@ class SuggestQuestions:
     async def write(self, user: User, notebook_id: NotebookId, language: str) -> Suggestions:
         """Have a model write them, unless it did; one call, paid for by `user`.
 
+        The free ones, where nothing of use came of it.
+
         Raises:
-            NotFound, OutOfCredit, ModelError.
+            NotFound, OutOfCredit.
+            ModelError: it was not served, and costs nothing.
         """
         known = await self._known(user, notebook_id, language, Role.ASK)
         if self.chat is None or known.written is not None or not known.outlines:
@@ -74,7 +77,8 @@ class SuggestQuestions:
             pass
         except ModelError as error:
             await self._forget(notebook_id, known, error)
-            raise
+            if error.usage is None:
+                raise
         return await self(user, notebook_id, language)
 
     async def _known(

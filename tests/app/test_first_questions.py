@@ -73,8 +73,8 @@ async def test_a_call_that_was_not_served_may_be_made_again_and_a_paid_one_not(
     assert (await client.get(address)).json()["can_be_written"] is True
 
     beleg.provider.answer("I suggest nothing at all.", "Why?")
-    problem(await client.post(address), 502, "model_answer_invalid")
     found = (await client.post(address)).json()
+    assert (await client.post(address)).json() == found
     assert (found["is_written"], found["can_be_written"]) == (False, False)
     assert found["questions"][0] == "What is the Harbour Bridge?"
     assert guides(beleg) == 2

@@ -80,7 +80,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "uploading": ("Wird hochgeladen …", "Uploading …"),
     "upload": ("Hochladen", "Upload"),
-    "paste_text": ("Text oder Webadresse einfügen", "Paste text or a web address"),
+    "paste_text": ("Text oder Adresse einfügen", "Paste text or an address"),
     "paste_label": ("Text oder Webadresse", "Text or web address"),
     "add_text": ("Hinzufügen", "Add"),
     "refresh": ("Seite neu abrufen", "Fetch the page again"),

@@ -57,6 +57,18 @@ function count() {
 }
 document.addEventListener("change", (event) => event.target.matches("[data-pick]") && count());
 
+// Other sources, other first questions.
+const list = find("#source-list");
+const ready = () => [...list.querySelectorAll(".source.ready")].map((row) => row.id).join();
+let known = list && ready();
+if (list) {
+  new MutationObserver(() => {
+    if (ready() === known) return;
+    known = ready();
+    document.body.dispatchEvent(new Event("sources-changed"));
+  }).observe(list, { childList: true, subtree: true });
+}
+
 // The newest words stay in sight while somebody reads at the end.
 const log = find("#log");
 let atEnd = true;
@@ -84,7 +96,6 @@ document.addEventListener("htmx:after:swap", (event) => {
   const target = event.detail.ctx?.target;
   const source = event.detail.ctx?.sourceElement;
   count();
-  if (target?.closest?.("#source-list")) document.body.dispatchEvent(new Event("sources-changed"));
   if (source?.matches?.("[data-to-chat]")) {
     source.closest("details").open = false;
     if (narrow.matches) location.hash = "chat";

@@ -26,6 +26,7 @@ ACCOUNT_TEXTS: Mapping[str, tuple[str, str]] = {
         "Du bist eingeladen: Lege dein Konto an.",
         "You are invited: create your account.",
     ),
+    "sign_in_at": ("Anmelden über {provider}", "Sign in at {provider}"),
     "reset_title": ("Neues Passwort", "New password"),
     "reset_do": ("Passwort setzen", "Set the password"),
     "account": ("Konto", "Account"),

@@ -130,12 +130,21 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
         listener = PostgresListener(settings.database_url, channels.ALL)
         hasher = Argon2Passwords()
         stack.callback(hasher.close)
+        identities = None
+        if settings.oidc:
+            from adapters.oidc import OpenIdProvider
+
+            client = settings.oidc
+            identities = await stack.enter_async_context(
+                OpenIdProvider(client.issuer, client.client_id, client.client_secret, SystemClock())
+            )
         ports = Ports(
             uow=uow,
             is_ready=uow.is_ready,
             listener=await stack.enter_async_context(listener),
             clock=SystemClock(),
             hasher=hasher,
+            identities=identities,
             blobs=_blobs(settings.storage_url),
             reader=reader,
             web=WebClient(allowed_hosts=settings.url_allow_hosts),

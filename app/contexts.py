@@ -78,6 +78,8 @@ class SignInPage:
     is_new: bool
     sign_up_open: bool
     invitation: str
+    provider: str
+    """The host of a provider to sign in at; "" for none."""
     next: str
     email: str
     problem: str

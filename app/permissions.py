@@ -103,6 +103,8 @@ admin   admin GET    /api/v1/admin/audit
 anyone  -     GET    /static/{digest}/{name}
 anyone  -     GET    /sign-in
 anyone  -     POST   /sign-in
+anyone  -     GET    /sign-in/provider
+anyone  -     GET    /sign-in/provider/return
 anyone  -     GET    /sign-up
 anyone  -     POST   /sign-up
 anyone  -     GET    /reset/{secret}

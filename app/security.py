@@ -70,7 +70,7 @@ def browser_of(request: AnyRequest) -> str:
 
 def own_url(request: AnyRequest, path: str) -> str:
     """The whole address of a page of ours, under the name that the request used."""
-    scheme = "https" if _came_encrypted(request) else "http"
+    scheme = "https" if is_encrypted(request) else "http"
     return f"{scheme}://{request.url.netloc}{path}"
 
 
@@ -92,7 +92,7 @@ def session_cookie(secret: str, request: AnyRequest) -> Cookie:
         path="/",
         httponly=True,
         samesite="lax",
-        secure=_came_encrypted(request),
+        secure=is_encrypted(request),
         max_age=_LIFETIME_S,
     )
 
@@ -103,10 +103,10 @@ def no_session_cookie(request: AnyRequest) -> Cookie:
 
 
 def _cookie_name(request: AnyRequest) -> str:
-    return HOST_COOKIE if _came_encrypted(request) else COOKIE
+    return HOST_COOKIE if is_encrypted(request) else COOKIE
 
 
-def _came_encrypted(request: AnyRequest) -> bool:
+def is_encrypted(request: AnyRequest) -> bool:
     """True behind TLS, also where a proxy ends it; a forged header only hurts its sender."""
     forwarded = request.headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower()
     return "https" in {request.url.scheme, forwarded}

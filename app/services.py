@@ -19,6 +19,7 @@ from domain.ports import (
     Chunker,
     Clock,
     Embedder,
+    IdentityProvider,
     Listener,
     PasswordHasher,
     Reader,
@@ -54,11 +55,12 @@ from domain.usecases.read_usage import ReadUsage
 from domain.usecases.reap import Reap
 from domain.usecases.search_notebook import SearchNotebook
 from domain.usecases.share_notebook import ShareNotebook
+from domain.usecases.sign_in_elsewhere import SignInElsewhere
 from domain.usecases.suggest_questions import SuggestQuestions
 from domain.usecases.summarise_source import SummariseSource
-
-
 from domain.usecases.sweep_files import SweepFiles
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """Everything that web and workers call."""
@@ -67,6 +69,7 @@ class Services:
     accounts: ManageAccounts
     credentials: ManageCredentials
     change_password: ChangePassword
+    sign_in_elsewhere: SignInElsewhere | None
     administer: Administer
     share: ShareNotebook
     audit: ReadAudit
@@ -86,10 +89,10 @@ class Services:
     listener: Listener
     usage: ReadUsage
     reap: Reap
+    sweep_files: SweepFiles
     embedding_set: EmbeddingSet
     notices: tuple[str, ...]
     """What an operator should know, one sentence each."""
-    sweep_files: SweepFiles
     is_ready: Callable[[], Awaitable[bool]]
     """True once the database answers."""
 
@@ -103,6 +106,7 @@ class Ports:
     listener: Listener
     clock: Clock
     hasher: PasswordHasher
+    identities: IdentityProvider | None
     blobs: BlobStore
     reader: Reader
     web: WebFetcher
@@ -160,6 +164,9 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         accounts=ManageAccounts(uow, ports.hasher, clock, rules),
         credentials=ManageCredentials(uow),
         change_password=ChangePassword(uow, ports.hasher),
+        sign_in_elsewhere=(
+            SignInElsewhere(uow, ports.identities, rules) if ports.identities else None
+        ),
         administer=Administer(uow, ports.hasher, settings.signup_credit),
         share=ShareNotebook(uow),
         audit=ReadAudit(uow),
@@ -216,6 +223,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         listener=ports.listener,
         usage=ReadUsage(uow),
         reap=Reap(uow),
+        sweep_files=SweepFiles(uow, ports.blobs, clock),
         embedding_set=ports.embedding_set,
         notices=notices,
         is_ready=ports.is_ready,
@@ -223,7 +231,6 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
 
 
 def _sight(vision: Vision | None, meter: Meter, settings: Settings) -> Sight | None:
-        sweep_files=SweepFiles(uow, ports.blobs, clock),
     if vision is None:
         return None
     meter.prices.of(vision.model)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from app.data_folder import default_data_folder
 from domain.errors import Rejected
@@ -27,6 +28,15 @@ class Endpoint:
     base_url: str
     api_key: str = field(repr=False)
     model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OidcClient:
+    """What an OpenID Connect provider calls this installation; PKCE may do without a secret."""
+
+    issuer: str
+    client_id: str
+    client_secret: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +111,8 @@ class Settings:
     """Least cosine of a chunk that only the vector side found; None: the model's own."""
     chat_history_messages: int
     """Earlier messages that go to the chat model."""
+    oidc: OidcClient | None
+    """OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET: a provider to sign in at; None for none."""
     sign_up: SignUp
     """`open`: anybody may make an account, the default in local mode; `invite`; `closed`."""
     signup_credit: Decimal
@@ -176,6 +188,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         rrf_k=read.integer("RRF_K", 50, 1),
         similarity_floor=read.cosine("SIMILARITY_FLOOR"),
         chat_history_messages=read.integer("CHAT_HISTORY_MESSAGES", 12, 0, 200),
+        oidc=read.oidc(),
         sign_up=SignUp(read.choice("SIGN_UP", by_default, [mode.value for mode in SignUp])),
         signup_credit=read.money("SIGNUP_CREDIT", "5"),
         max_file_bytes=read.integer("MAX_FILE_BYTES", 20_000_000, 1),
@@ -282,6 +295,19 @@ class _Environment:
         if self.text(f"{kind}_BASE_URL") or self.text(f"{kind}_API_KEY"):
             raise Rejected(f"{kind}_MODEL is not set: name the model of {kind}_BASE_URL.")
         return None
+
+    def oidc(self) -> OidcClient | None:
+        """A provider to sign in at; what it says is only worth what protects it on its way."""
+        issuer = self.url("OIDC_ISSUER", "", "https", "http")
+        client_id, secret = self.text("OIDC_CLIENT_ID"), self.text("OIDC_CLIENT_SECRET")
+        if not issuer:
+            return None
+        is_here = urlsplit(issuer).hostname in {"localhost", "127.0.0.1", "::1"}
+        if issuer.startswith("http://") and not is_here:
+            raise Rejected("OIDC_ISSUER begins with https://.")
+        if not client_id:
+            raise Rejected("OIDC_ISSUER is set, and OIDC_CLIENT_ID is not.")
+        return OidcClient(issuer, client_id, secret)
 
     def endpoint(self, kind: str, model: str, *, unless: str) -> Endpoint | None:
         """A kind's own endpoint, or the one for everything; None where neither is set."""

@@ -50,6 +50,50 @@ class PasswordHasher(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class SignInAttempt:
+    """What ties a sign-in at a provider to the browser that began it; each is used once."""
+
+    state: str
+    nonce: str
+    verifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whom an identity provider vouches for.
+
+    Args:
+        subject: never changes, and is theirs alone among all issuers.
+        is_verified: the provider knows that the address is theirs.
+    """
+
+    subject: str
+    email: str
+    is_verified: bool
+
+
+class IdentityProvider(Protocol):
+    """Where people sign in elsewhere."""
+
+    async def address(self, attempt: SignInAttempt, redirect_uri: str) -> str:
+        """Where a browser is sent to sign in; it comes back to `redirect_uri` with a code.
+
+        Raises:
+            Unavailable: the provider does not answer.
+        """
+        ...
+
+    async def identity(self, attempt: SignInAttempt, code: str, redirect_uri: str) -> Identity:
+        """Who came back with that code.
+
+        Raises:
+            NotSignedIn: it proves nothing, or belongs to another attempt.
+            Unavailable: the provider does not answer.
+        """
+        ...
+
+
 class Wakeup(Protocol):
     """Something that gets set when there may be news; whoever waits clears it."""
 
@@ -112,6 +156,13 @@ class BlobStore(Protocol):
         """Every key that starts with `prefix`, sorted."""
         ...
 
+    async def written_before(self, moment: datetime) -> list[str]:
+        """Every key that was written before then, sorted.
+
+        What a killed process left half-written before then is removed on the way.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
@@ -156,13 +207,6 @@ class Box:
     top: float
     width: float
     height: float
-    async def written_before(self, moment: datetime) -> list[str]:
-        """Every key that was written before then, sorted.
-
-        What a killed process left half-written before then is removed on the way.
-        """
-        ...
-
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,14 +108,16 @@ class PostgresAccounts(Store):
         )
         return user_of(row) if row else None
 
-    async def link_subject(self, user_id: UserId, issuer_subject: str) -> None:
-        await self._run(
-            "update users set issuer_subject = :subject where id = :id",
+    async def link_subject(self, user_id: UserId, issuer_subject: str) -> bool:
+        linked = await self._run(
+            "update users set issuer_subject = :subject"
+            " where id = :id and coalesce(issuer_subject, :subject) = :subject",
             subject=issuer_subject,
             id=user_id,
         )
+        return bool(linked)
 
-    async def set_password(self, user_id: UserId, password_hash: str) -> None:
+    async def set_password(self, user_id: UserId, password_hash: str | None) -> None:
         await self._run(
             "update users set password_hash = :hash where id = :id",
             hash=password_hash,

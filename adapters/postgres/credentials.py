@@ -178,6 +178,9 @@ class PostgresCredentials(Store):
         )
         return bool(ended)
 
+    async def end_tokens(self, user_id: UserId) -> None:
+        await self._run("delete from api_tokens where user_id = :user_id", user_id=user_id)
+
     async def add_invitation(
         self, by: UserId | None, secret_hash: bytes, lifetime: timedelta
     ) -> Invitation:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from litestar import Request, Response, Router, get, post
 from litestar.response import Redirect
@@ -27,13 +28,13 @@ AnyRequest = Request[Any, Any, Any]
 @get("/sign-in")
 async def sign_in_form(request: AnyRequest, services: Wired) -> Response[str]:
     """The form of people who have an account."""
-    return await _form(request, services, is_new=False)
+    return await form_page(request, services, is_new=False)
 
 
 @get("/sign-up")
 async def sign_up_form(request: AnyRequest, services: Wired) -> Response[str]:
     """The form of people who want one."""
-    return await _form(request, services, is_new=True)
+    return await form_page(request, services, is_new=True)
 
 
 @post("/sign-in", status_code=200)
@@ -77,7 +78,7 @@ async def _enter(request: AnyRequest, services: Services, *, is_new: bool) -> Re
         else:
             user = await accounts.sign_in(email, password, peer=peer)
     except BelegError as error:
-        response = await _form(request, services, is_new=is_new, email=email, problem=error.message)
+        response = await form_page(request, services, is_new=is_new, email=email, error=error)
         if isinstance(error, TooManyAttempts):
             response.status_code = status_of(error)
             response.headers.update(headers_of(error))
@@ -90,9 +91,15 @@ async def _enter(request: AnyRequest, services: Services, *, is_new: bool) -> Re
     return response
 
 
-async def _form(
-    request: AnyRequest, services: Services, *, is_new: bool, email: str = "", problem: str = ""
+async def form_page(
+    request: AnyRequest,
+    services: Services,
+    *,
+    is_new: bool,
+    email: str = "",
+    error: BelegError | None = None,
 ) -> Response[str]:
+    """The form to sign in or up, with what went wrong."""
     given: Mapping[str, Any] = request.query_params
     if request.method == "POST":
         given = await request.form()
@@ -103,10 +110,17 @@ async def _form(
         sign_up_open=await services.accounts.is_open(invitation),
         invitation=invitation,
         next=local_path(str(given.get("next", "/"))),
+        provider=provider_name(services),
         email=email,
-        problem=problem,
+        problem=error.message if error else "",
     )
-    return page(request, context, status=422 if problem else 200)
+    return page(request, context, status=422 if error else 200)
+
+
+def provider_name(services: Services) -> str:
+    """The host of the provider where people may sign in; "" where there is none."""
+    oidc = services.settings.oidc
+    return (urlsplit(oidc.issuer).hostname or "") if oidc else ""
 
 
 router = Router(

@@ -8,6 +8,7 @@ from app.routes import (
     account_pages,
     credential_pages,
     notebook_pages,
+    provider_pages,
     question_pages,
     share_pages,
     source_pages,
@@ -41,6 +42,7 @@ router = Router(
         question_pages.router,
         share_pages.router,
         credential_pages.router,
+        provider_pages.router,
     ],
     include_in_schema=False,
 )

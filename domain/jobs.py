@@ -29,7 +29,12 @@ class JobKind:
 
 
 INGEST_SOURCE = JobKind(
-    name="ingest_source", queue="ingest", timeout_s=3600, retries=30, retry_delay_max_s=60.0
+    # Four hours of sound take the local model most of an hour.
+    name="ingest_source",
+    queue="ingest",
+    timeout_s=4 * 3600,
+    retries=30,
+    retry_delay_max_s=60.0,
 )
 SUMMARISE_SOURCE = JobKind(
     name="summarise_source", queue="ingest", timeout_s=900, retries=8, priority=10

@@ -16,7 +16,7 @@ _LENGTH = f"A web address has 1 to {_LONGEST:,} characters."
 _LONGEST_HOST = 253
 _PORTS = {"http": 80, "https": 443}
 _OTHER_PORTS = frozenset({8080, 8443})
-_UNSAFE = re.compile(r"[\x00-\x20\x7f-\x9f\\\s]")
+_UNSAFE = re.compile(r"[\x00-\x20\x7f-\x9f\ud800-\udfff\\\s]")
 _HOST = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z][a-z0-9-]*[a-z0-9]")
 _NUMBER = re.compile(r"[0-9]+|0[xo][0-9a-f]*")
 _KEPT = "/%:@!$&'()*+,;=~-._?[]|"

@@ -22,6 +22,7 @@ _OF_FONTS = frozenset({"http://www.idpf.org/2008/embedding", "http://ns.adobe.co
 _CHAPTERS = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
 _Item = tuple[str, str, str]
 """Name in the archive, media type, properties."""
+_LONGEST_NAME = 100
 _PROTECTED = (
     "This book is protected against copying (DRM) and cannot be read. Upload a copy without"
     " protection."
@@ -117,7 +118,7 @@ def _xml(archive: zipfile.ZipFile, name: str) -> etree._Element:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=True)
     root = etree.fromstring(_bytes(archive, name), parser)
     if root is None:
-        raise Unreadable(_NO_BOOK.format(name))
+        raise Unreadable(_NO_BOOK.format(clean(name)[:_LONGEST_NAME]))
     return root
 
 
@@ -125,4 +126,4 @@ def _bytes(archive: zipfile.ZipFile, name: str) -> bytes:
     try:
         return archive.read(name)
     except KeyError as error:
-        raise Unreadable(_NO_BOOK.format(name)) from error
+        raise Unreadable(_NO_BOOK.format(clean(name)[:_LONGEST_NAME])) from error

@@ -361,6 +361,12 @@ class TestBooks:
         )
         assert len(reading.passages) == 2
 
+    async def test_a_name_that_no_column_takes(self, reader: FileReader) -> None:
+        package = PACKAGE.replace("text/eins.xhtml", "a%00b.xhtml")
+        with pytest.raises(Unreadable, match=r"OEBPS/ab\.xhtml is missing") as raised:
+            await as_kind(reader, book(**{"OEBPS__content.opf": package}), SourceKind.EPUB)
+        assert "\0" not in raised.value.message
+
     async def test_one_without_its_contents(self, reader: FileReader) -> None:
         broken = archive({"mimetype": "application/epub+zip", "META-INF/container.xml": CONTAINER})
         with pytest.raises(Unreadable, match=r"OEBPS/content\.opf is missing"):

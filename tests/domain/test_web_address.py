@@ -1,6 +1,8 @@
 """Which addresses may be fetched, before any name is resolved."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.errors import AddressRefused
 from domain.web_address import is_address, is_public, name_in, redirected, web_address
@@ -57,6 +59,27 @@ def test_one_written_form(text: str, address: str | None) -> None:
 def test_refused(text: str) -> None:
     with pytest.raises(AddressRefused):
         web_address(text)
+
+
+@given(
+    st.one_of(
+        st.text(),
+        st.builds(
+            "http{}://{}{}".format,
+            st.sampled_from(["", "s", "x"]),
+            st.text(st.sampled_from("ab.1-:@[]/?#%\\ⓐ。ß０x٣\ud800\u200d ")),
+            st.text(),
+        ),
+    )
+)
+def test_any_text_is_refused_or_has_one_form_that_stays(text: str) -> None:
+    try:
+        address = web_address(text)
+    except AddressRefused:
+        return
+    assert str(web_address(str(address))) == str(address)
+    assert str(address).isascii()
+    assert is_public(address.host) or "." in address.host
 
 
 @pytest.mark.parametrize("trusted", ["10.0.0.1", "10.0.0.1:9000"])

@@ -15,6 +15,7 @@ AnswerId = NewType("AnswerId", UUID)
 CallId = NewType("CallId", UUID)
 SessionId = NewType("SessionId", UUID)
 InvitationId = NewType("InvitationId", UUID)
+ExportId = NewType("ExportId", UUID)
 
 
 def new_id() -> UUID:

@@ -1,6 +1,7 @@
 """Fixed sentences of answers, in German and English: what no model is trusted to say."""
 
 import re
+from collections.abc import Sequence
 
 _SOURCES = (
     r"(?:sources?|passages?|documents?|notebook|excerpts?|texts?|context|materials?|"
@@ -20,6 +21,7 @@ _OPEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LONGEST_OPEN = 400
+_SHORTEST_TITLE = 3
 
 _TEXTS = {
     "not_in_the_sources": {
@@ -71,6 +73,12 @@ def general_knowledge(language: str) -> str:
 def general_needs_a_model(language: str) -> str:
     """Zero-source mode without a writing model."""
     return _text("general_needs_a_model", language)
+
+
+def names_one(text: str, titles: Sequence[str]) -> bool:
+    """True for an answer about the notebook itself: it names one of its documents."""
+    said = text.casefold()
+    return any(title.casefold() in said for title in titles if len(title) >= _SHORTEST_TITLE)
 
 
 def is_refusal(sentence: str) -> bool:

@@ -21,6 +21,7 @@ from domain.notebook import Document, languages_of
 from domain.ports import ChatEnd, ChatModel, Clock, Embedded, Vectors
 from domain.prices import PriceList
 from domain.query import search_query, wanted
+from domain.refusals import names_one
 from domain.reranking import MeteredReranker
 from domain.retrieval import Hit, RetrievalSettings, Scope
 from domain.stores import Stores, UnitOfWork
@@ -169,7 +170,8 @@ class AnswerQuestion:
         if self.chat is None:
             return await self._quote(run)
         await self._converse(run, self.chat)
-        run.refused = not run.writer.citations
+        titles = [document.title for document in run.documents]
+        run.refused = not run.writer.citations and not names_one(run.writer.text, titles)
         return None
 
     def _refuse(self, run: _Run, sentence: str) -> None:

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from adapters.extraction.titles import usable_title
 from adapters.extraction.wire import Document, Part
 from domain.errors import Unreadable
 from domain.text_gate import clean
 
+_LONGEST_LABEL = 200
 _MOST_CHARACTERS = 30_000_000
 _CALLED = {
     "url": "page",
@@ -57,7 +59,8 @@ class Writer:
 
     def part(self) -> Part:
         """What was written."""
-        return Part("".join(self._pieces), clean(self.label), self._headings)
+        label = " ".join(clean(self.label).split())[:_LONGEST_LABEL]
+        return Part("".join(self._pieces), label, self._headings)
 
     def _put(self, text: str) -> None:
         self._length += len(text)
@@ -88,6 +91,7 @@ def read_document(content: bytes, kind: str, charset: str) -> Document:
         ) from error
     if not any(part.text.strip() for part in document.parts):
         raise Unreadable(_EMPTY.format(called))
+    document.title = usable_title(document.title)
     return document
 
 

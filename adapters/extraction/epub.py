@@ -55,8 +55,7 @@ def read_epub(content: bytes, _charset: str) -> Document:
         name, media_type, _ = items.get(reference.get("idref", ""), ("", "", ""))
         if media_type in _CHAPTERS and (part := _chapter(archive, name, labels)).text:
             parts.append(part)
-    title = package.findtext(".//{*}metadata/{*}title") or ""
-    return Document(parts, " ".join(clean(title).split()), paged=True)
+    return Document(parts, package.findtext(".//{*}metadata/{*}title") or "", paged=True)
 
 
 def _require_free(archive: zipfile.ZipFile) -> None:

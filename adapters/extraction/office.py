@@ -13,16 +13,11 @@ from pptx.shapes.base import BaseShape
 from adapters.extraction.archives import require_office
 from adapters.extraction.documents import Writer
 from adapters.extraction.wire import Document, Part
-from domain.text_gate import clean
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
-_NO_TITLE = re.compile(
-    r"(?:powerpoint|word|microsoft|folie \d|slide \d|untitled|unbenannt|document ?\d|dokument ?\d)",
-    re.IGNORECASE,
-)
 _NOTES = ("footnotes", "endnotes")
 _NOTE_KINDS = frozenset({"separator", "continuationSeparator", "continuationNotice"})
 _WRITTEN = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
@@ -49,7 +44,7 @@ def read_docx(content: bytes, _charset: str) -> Document:
             writer.add(_line(block))
     for note in _notes(document.part):
         writer.add(note)
-    return Document([writer.part()], _title(document), paged=False)
+    return Document([writer.part()], document.core_properties.title or "", paged=False)
 
 
 def read_pptx(content: bytes, _charset: str) -> Document:
@@ -61,13 +56,7 @@ def read_pptx(content: bytes, _charset: str) -> Document:
     require_office(content, "PPTX")
     presentation = pptx.Presentation(BytesIO(content))
     parts = [_slide(slide) for slide in presentation.slides]
-    return Document(parts, _title(presentation), paged=True)
-
-
-def _title(document: Any) -> str:  # noqa: ANN401 - of two libraries
-    """What a document calls itself, "" where that is what its program calls any."""
-    title = " ".join(clean(document.core_properties.title or "").split())
-    return "" if _NO_TITLE.match(title) else title
+    return Document(parts, presentation.core_properties.title or "", paged=True)
 
 
 def _blocks(container: etree._Element) -> Iterator[etree._Element]:

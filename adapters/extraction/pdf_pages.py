@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
+from adapters.extraction.titles import usable_title
 from adapters.extraction.wire import PageText
 from domain.errors import NotFound, PasswordNeeded, Unreadable
 from domain.legibility import Verdict, judge
 from domain.pdf_capture import MOST_PDF_PAGES
-from domain.text_gate import clean, clean_page
+from domain.text_gate import clean_page
 
-_LONGEST_TITLE = 200
 _LONGEST_PLACEHOLDER = 1_500
 _PAGE_OBJECT = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 _LOCKED = "This PDF is protected by a password. Enter it to have the file read."
@@ -32,13 +32,6 @@ _NO_PAGES = (
 _TOO_MANY = (
     "This PDF has more than {most:,} pages. At most {most:,} are read: split it and upload the"
     " parts."
-)
-# What programs write into the title when nobody gave one.
-_NO_TITLE = re.compile(
-    r"untitled.*|unbenannt.*|unknown|none|null|blank|title|titel|document ?\d*|dokument ?\d*"
-    r"|microsoft (?:word|powerpoint|excel) - .*|powerpoint[- ].*|pr[äe]sentation ?\d*|slide \d+"
-    r"|folie \d+|adobe photoshop.*|scan(?:ned)?[ _-]?\w*|print|.*\.[a-z][a-z0-9]{1,4}|[\W\d_]*",
-    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -114,8 +107,7 @@ class PdfFile:
             raw = self._pdfium.get_metadata_value("Title")
         else:
             raw = _quietly(lambda: self._pypdf.metadata.title) or ""
-        title = " ".join(clean(raw).split())
-        return "" if _NO_TITLE.fullmatch(title) else title[:_LONGEST_TITLE]
+        return usable_title(raw)
 
     def _judged(self, number: int, raw: str | None) -> PageText:
         if raw is None:

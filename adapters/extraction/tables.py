@@ -52,8 +52,7 @@ def read_xlsx(content: bytes, _charset: str) -> Document:
             for name in values.sheetnames
             if hasattr(values[name], "iter_rows")
         ]
-    title = values.properties.title or ""
-    return Document(parts, " ".join(clean(title).split()), paged=True)
+    return Document(parts, values.properties.title or "", paged=True)
 
 
 def _workbook(content: bytes, *, data_only: bool) -> Any:  # noqa: ANN401 - openpyxl has no types

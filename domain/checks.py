@@ -28,8 +28,7 @@ def checks_of(answer: Answer) -> tuple[Check, ...]:
 
     None about an answer without passages or one that quotes: its label tells what it is.
     """
-    about_itself = not (answer.refused or answer.citations)
-    if answer.mode is not AnswerMode.SOURCES or not answer.retrieved or about_itself:
+    if answer.mode is not AnswerMode.SOURCES or not answer.retrieved:
         return ()
     return tuple(_Checker(answer).checks())
 

@@ -101,6 +101,7 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
     Raises:
         Rejected: the settings do not fit each other or the database; the message says which.
     """
+    from adapters.archive import ZipArchives
     from adapters.clock import SystemClock
     from adapters.extraction.pdf_process import PdfProcesses
     from adapters.extraction.reader import FileReader
@@ -146,6 +147,7 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
             hasher=hasher,
             identities=identities,
             blobs=_blobs(settings.storage_url),
+            archiver=ZipArchives(),
             reader=reader,
             web=WebClient(allowed_hosts=settings.url_allow_hosts),
             embedder=embedder,

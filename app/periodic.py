@@ -27,7 +27,10 @@ async def reaping(services: Services) -> AsyncIterator[None]:
 @asynccontextmanager
 async def sweeping(services: Services) -> AsyncIterator[None]:
     """Look for files that nobody needs at once and every quarter of an hour, for as long as the block runs."""
-    async with _every(_SWEEP_S, "sweeping", services.sweep_files):
+    async with (
+        _every(_SWEEP_S, "sweeping", services.sweep_files),
+        _every(_SWEEP_S, "expiring", services.export_account.expire),
+    ):
         yield
 
 

@@ -14,6 +14,7 @@ from domain.live import LiveAnswers
 from domain.metering import Meter, MeteredEmbedder
 from domain.pdf_capture import MOST_PDF_PAGES
 from domain.ports import (
+    Archiver,
     BlobStore,
     ChatModel,
     Chunker,
@@ -42,6 +43,8 @@ from domain.usecases.answer_question import AnswerQuestion, AnswerSettings
 from domain.usecases.ask_question import AskQuestion
 from domain.usecases.capture_source import CaptureSource
 from domain.usecases.change_password import ChangePassword
+from domain.usecases.delete_account import DeleteAccount
+from domain.usecases.export_account import ExportAccount
 from domain.usecases.follow_answer import FollowAnswer
 from domain.usecases.ingest_source import IngestSettings, IngestSource
 from domain.usecases.manage_accounts import ManageAccounts
@@ -71,6 +74,8 @@ class Services:
     change_password: ChangePassword
     sign_in_elsewhere: SignInElsewhere | None
     administer: Administer
+    export_account: ExportAccount
+    delete_account: DeleteAccount
     share: ShareNotebook
     audit: ReadAudit
     notebooks: ManageNotebooks
@@ -108,6 +113,7 @@ class Ports:
     hasher: PasswordHasher
     identities: IdentityProvider | None
     blobs: BlobStore
+    archiver: Archiver
     reader: Reader
     web: WebFetcher
     embedder: Embedder
@@ -158,6 +164,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         pairs = TokenUsage(settings.retrieval_candidates * _RERANKED_BOUND_TOKENS)
         writing_cost += prices.of(ports.reranker.model).cost(pairs)
     live = LiveAnswers()
+    sources = ManageSources(uow, ports.blobs, ports.reader)
     rules = SignUpRules(settings.sign_up, settings.signup_credit)
     return Services(
         settings=settings,
@@ -168,6 +175,8 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
             SignInElsewhere(uow, ports.identities, rules) if ports.identities else None
         ),
         administer=Administer(uow, ports.hasher, settings.signup_credit),
+        export_account=ExportAccount(uow, ports.blobs, ports.archiver, clock),
+        delete_account=DeleteAccount(uow, ports.blobs, sources.delete),
         share=ShareNotebook(uow),
         audit=ReadAudit(uow),
         notebooks=ManageNotebooks(uow),
@@ -181,7 +190,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
             settings.max_sources_per_notebook,
             settings.url_allow_hosts,
         ),
-        sources=ManageSources(uow, ports.blobs, ports.reader),
+        sources=sources,
         ingest_source=IngestSource(
             uow,
             CaptureSource(

@@ -27,6 +27,8 @@ class User:
     created_at: datetime
     is_disabled: bool = False
     """True where the admin has shut it: nobody signs in to it."""
+    is_leaving: bool = False
+    """True where it is being deleted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,3 +40,9 @@ SUMMARISE_SOURCE = JobKind(
     name="summarise_source", queue="ingest", timeout_s=900, retries=8, priority=10
 )
 """After every source that waits: nobody waits for it."""
+EXPORT_ACCOUNT = JobKind(
+    name="export_account", queue="ingest", timeout_s=3600, retries=30, priority=5
+)
+DELETE_ACCOUNT = JobKind(
+    name="delete_account", queue="ingest", timeout_s=3600, retries=30, priority=5
+)

@@ -164,6 +164,26 @@ class BlobStore(Protocol):
         ...
 
 
+class OpenArchive(Protocol):
+    """An archive that is being made."""
+
+    async def add(self, name: str, blocks: AsyncIterable[bytes]) -> None:
+        """A file, by its path with `/`; one after the other."""
+        ...
+
+    async def finished(self) -> tuple[int, BinaryIO]:
+        """Its size in bytes, and the archive from its start; nothing is added any more."""
+        ...
+
+
+class Archiver(Protocol):
+    """Makes archives of many files, of any size, in little memory."""
+
+    def opened(self) -> AbstractAsyncContextManager[OpenArchive]:
+        """A new archive, which is there as long as the block."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """What a web address gave.

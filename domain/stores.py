@@ -19,10 +19,12 @@ from domain.audit import Act, AuditEntry
 from domain.conversation import Answer, AnswerEvent, AnswerStatus, Citation, Feedback, Message
 from domain.embedding_set import EmbeddingSet
 from domain.errors import Problem
+from domain.export import Export
 from domain.fetch import Fetch
 from domain.ids import (
     AnswerId,
     ChunkId,
+    ExportId,
     InvitationId,
     NotebookId,
     SessionId,
@@ -108,6 +110,18 @@ class Accounts(Protocol):
 
     async def set_disabled(self, user_id: UserId, *, is_disabled: bool) -> None:
         """Shut an account, or open it again; every stream of its person is told at commit."""
+        ...
+
+    async def leave(self, user_id: UserId) -> bool:
+        """Mark an account as being deleted; False where it is the only admin's among others."""
+        ...
+
+    async def leaving(self) -> list[UserId]:
+        """Accounts that are being deleted, for which no job is left."""
+        ...
+
+    async def delete(self, user_id: UserId) -> None:
+        """With every row that is its own, and its name in the audit log."""
         ...
 
     async def set_preferences(
@@ -204,6 +218,38 @@ class Credentials(Protocol):
         ...
 
 
+class Exports(Protocol):
+    """Archives of accounts."""
+
+    async def add(self, user_id: UserId, lifetime: timedelta) -> tuple[Export, bool]:
+        """A new one, to be made; or the one that waits already, and False."""
+        ...
+
+    async def get(self, export_id: ExportId) -> Export | None: ...
+
+    async def page(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[Export]:
+        """Those that have not expired, newest first."""
+        ...
+
+    async def begin(self, export_id: ExportId) -> int | None:
+        """Count another try: how many there were; None where it is gone or needs none."""
+        ...
+
+    async def finish(self, export_id: ExportId, size: int) -> None:
+        """Its archive is there, with so many bytes."""
+        ...
+
+    async def fail(self, export_id: ExportId, error: str) -> None: ...
+
+    async def expired(self) -> list[Export]: ...
+
+    async def forget(self, export_id: ExportId) -> None: ...
+
+    async def stalled(self) -> list[Export]:
+        """Those that wait, for which no job is left."""
+        ...
+
+
 class Shares(Protocol):
     """Who may see a notebook besides its owner."""
 
@@ -240,8 +286,10 @@ class Audit(Protocol):
         **detail: str,
     ) -> None: ...
 
-    async def page(self, *, limit: int, after: UUID | None) -> Page[AuditEntry]:
-        """Newest first."""
+    async def page(
+        self, *, limit: int, after: UUID | None, of: UserId | None = None
+    ) -> Page[AuditEntry]:
+        """Newest first; where an account is named, what it did."""
         ...
 
 
@@ -636,6 +684,10 @@ class Ledger(Protocol):
         """
         ...
 
+    async def forget(self, user_id: UserId) -> None:
+        """Keep that user's calls, but not whose they were nor what for."""
+        ...
+
     async def rows(
         self, user_id: UserId, *, start: datetime, end: datetime, limit: int, after: UUID | None
     ) -> Page[UsageRow]:
@@ -746,6 +798,9 @@ class Stores(Protocol):
 
     @property
     def credentials(self) -> Credentials: ...
+
+    @property
+    def exports(self) -> Exports: ...
 
     @property
     def shares(self) -> Shares: ...

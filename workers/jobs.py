@@ -4,8 +4,14 @@ from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from app.services import Services
-from domain.ids import SourceId, VersionId
-from domain.jobs import INGEST_SOURCE, SUMMARISE_SOURCE, JobKind
+from domain.ids import ExportId, SourceId, UserId, VersionId
+from domain.jobs import (
+    DELETE_ACCOUNT,
+    EXPORT_ACCOUNT,
+    INGEST_SOURCE,
+    SUMMARISE_SOURCE,
+    JobKind,
+)
 
 
 async def ingest_source(services: Services, *, source_id: str) -> None:
@@ -18,8 +24,20 @@ async def summarise_source(services: Services, *, version_id: str) -> None:
     await services.summarise_source(VersionId(UUID(version_id)))
 
 
+async def export_account(services: Services, *, user_id: str, export_id: str) -> None:
+    """Make an archive of an account."""
+    await services.export_account(UserId(UUID(user_id)), ExportId(UUID(export_id)))
+
+
+async def delete_account(services: Services, *, user_id: str) -> None:
+    """Delete an account that leaves."""
+    await services.delete_account(UserId(UUID(user_id)))
+
+
 JOBS: dict[JobKind, Callable[..., Awaitable[None]]] = {
     INGEST_SOURCE: ingest_source,
     SUMMARISE_SOURCE: summarise_source,
+    EXPORT_ACCOUNT: export_account,
+    DELETE_ACCOUNT: delete_account,
 }
 """What runs each kind of job."""

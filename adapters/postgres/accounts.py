@@ -14,7 +14,7 @@ from domain.stores import Page
 
 USER = (
     "u.id, u.email, u.is_admin, u.pdf_capture, u.language, u.credit - u.reserved as credit,"
-    " u.created_at, u.disabled_at"
+    " u.created_at, u.disabled_at, u.deleting_at"
 )
 """Columns of an account `u`."""
 
@@ -30,6 +30,7 @@ def user_of(row: Row) -> User:
         credit=row.credit,
         created_at=row.created_at,
         is_disabled=row.disabled_at is not None,
+        is_leaving=row.deleting_at is not None,
     )
 
 
@@ -137,6 +138,30 @@ class PostgresAccounts(Store):
             id=user_id,
         )
         await self._run("select pg_notify(:channel, :id)", channel=ACCESS_CHANGED, id=str(user_id))
+
+    async def leave(self, user_id: UserId) -> bool:
+        # Of two admins who leave at once the second one sees that the first one does.
+        await self._run("lock table users in share row exclusive mode")
+        left = await self._run(
+            "update users u set deleting_at = coalesce(deleting_at, now()) where id = :id"
+            " and (not is_admin or not exists (select from users o where o.id <> u.id)"
+            " or exists (select from users o where o.id <> u.id and o.is_admin"
+            " and o.disabled_at is null and o.deleting_at is null))",
+            id=user_id,
+        )
+        return bool(left)
+
+    async def delete(self, user_id: UserId) -> None:
+        await self._run("delete from users where id = :id", id=user_id)
+
+    async def leaving(self) -> list[UserId]:
+        rows = await self._all(
+            "select u.id from users u where u.deleting_at < now() - interval '30 seconds'"
+            " and not exists (select from saq_jobs j"
+            " where j.key = 'saq:job:ingest:delete_account:' || cast(u.id as text)"
+            " and j.status in ('queued', 'active'))"
+        )
+        return [row.id for row in rows]
 
     async def set_preferences(
         self, user_id: UserId, *, pdf_capture: str | None, language: str | None

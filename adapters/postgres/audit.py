@@ -41,12 +41,16 @@ class PostgresAudit(Store):
             detail=json.dumps(detail),
         )
 
-    async def page(self, *, limit: int, after: UUID | None) -> Page[AuditEntry]:
+    async def page(
+        self, *, limit: int, after: UUID | None, of: UserId | None = None
+    ) -> Page[AuditEntry]:
         rows = await self._all(
             "select l.*, a.email as actor, s.email as subject from audit_log l"
             " left join users a on a.id = l.actor_id left join users s on s.id = l.subject_id"
-            " where cast(:after as uuid) is null or l.id < :after order by l.id desc limit :most",
+            " where (cast(:after as uuid) is null or l.id < :after)"
+            " and (cast(:of as uuid) is null or l.actor_id = :of) order by l.id desc limit :most",
             after=after,
+            of=of,
             most=limit + 1,
         )
         return page_of(rows, limit, _entry)

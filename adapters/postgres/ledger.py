@@ -157,6 +157,13 @@ class PostgresLedger(Store):
             kind=kind and kind.value,
         )
 
+    async def forget(self, user_id: UserId) -> None:
+        await self._run(
+            "update model_calls set user_id = null, notebook_id = null, source_id = null,"
+            " answer_id = null, document_id = null where user_id = :id",
+            id=user_id,
+        )
+
     async def rows(
         self, user_id: UserId, *, start: datetime, end: datetime, limit: int, after: UUID | None
     ) -> Page[UsageRow]:

@@ -11,6 +11,7 @@ from adapters.postgres.answers import PostgresAnswers
 from adapters.postgres.audit import PostgresAudit
 from adapters.postgres.connection import translated_errors
 from adapters.postgres.credentials import PostgresCredentials
+from adapters.postgres.exports import PostgresExports
 from adapters.postgres.fetches import PostgresFetches
 from adapters.postgres.idempotency import PostgresIdempotency
 from adapters.postgres.index import PostgresIndex
@@ -34,6 +35,7 @@ class PostgresStores:
     def __init__(self, connection: asyncpg.Connection) -> None:
         self.accounts = PostgresAccounts(connection)
         self.credentials = PostgresCredentials(connection)
+        self.exports = PostgresExports(connection)
         self.shares = PostgresShares(connection)
         self.audit = PostgresAudit(connection)
         self.notebooks = PostgresNotebooks(connection)

@@ -9,7 +9,7 @@ from domain.checks import checks_of
 from domain.conversation import AnswerEvent, AnswerStatus, EventKind
 from domain.errors import Problem
 from domain.ids import AnswerId, SourceId
-from domain.jobs import INGEST_SOURCE
+from domain.jobs import DELETE_ACCOUNT, EXPORT_ACCOUNT, INGEST_SOURCE
 from domain.stores import UnitOfWork
 
 _DIED = Problem(
@@ -28,13 +28,16 @@ class Reap:
         """End what is open and has nobody left, and forget old idempotency keys.
 
         Answers without a writer fail with the text that was seen, calls without a caller become
-        `unknown`, sources without a job get one.
+        `unknown`, sources, exports and accounts that leave get the job they lost.
 
         Raises:
             ExceptionGroup: what went wrong, once everything else is done.
         """
         await _each(
-            (self._end_answers, self._abandon_calls, self._queue_sources, self._forget_keys)
+            (
+                *(self._end_answers, self._abandon_calls, self._queue_sources),
+                *(self._queue_accounts, self._forget_keys),
+            )
         )
 
     async def _end_answers(self) -> None:
@@ -70,6 +73,18 @@ class Reap:
             for source_id, attempt in await tx.sources.stalled():
                 await tx.jobs.enqueue(
                     INGEST_SOURCE, f"{SourceId(source_id)}:{attempt}", source_id=str(source_id)
+                )
+
+    async def _queue_accounts(self) -> None:
+        async with self.uow() as tx:
+            for user_id in await tx.accounts.leaving():
+                await tx.jobs.enqueue(DELETE_ACCOUNT, str(user_id), user_id=str(user_id))
+            for export in await tx.exports.stalled():
+                await tx.jobs.enqueue(
+                    EXPORT_ACCOUNT,
+                    str(export.id),
+                    user_id=str(export.user_id),
+                    export_id=str(export.id),
                 )
 
     async def _forget_keys(self) -> None:

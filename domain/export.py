@@ -1,0 +1,193 @@
+"""A whole account in one archive: its state, and what stands in its files."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from domain.account import ApiToken, User
+from domain.audit import AuditEntry
+from domain.conversation import Answer, Citation
+from domain.ids import ExportId, UserId
+from domain.ledger import UsageRow
+from domain.notebook import Notebook, Share
+from domain.passage import Passage
+from domain.retrieval import Hit
+from domain.source import Source
+
+FORMAT, FORMAT_VERSION = "beleg-export", 1
+EXPORT_LIFETIME = timedelta(days=7)
+_LONGEST_NAME = 120
+READ_ME = """\
+This is everything that Beleg kept for one account.
+
+manifest.json              format, version, account, time, and how many of each there are
+account.json               the account, its preferences and tokens (without their secrets)
+notebooks.json             notebooks with their guests and the ids of their sources
+sources/<id>/source.json   what is known of a source, its summary among it
+sources/<id>/passages.json its text, a passage a page
+sources/<id>/original/     the file as it was added
+chats/<notebook id>.json   questions and answers with citations and what was retrieved, newest first
+usage.json                 every model call and what it cost in USD
+audit.json                 acts of the account that matter to security, newest first
+
+A citation's start and end count Unicode code points of the passage's text.
+"""
+
+
+class ExportStatus(StrEnum):
+    """Where an export stands."""
+
+    QUEUED = "queued"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An archive of a whole account.
+
+    Args:
+        bytes: of the archive; None until it is ready.
+        error: why there is none; one sentence.
+        expires_at: when archive and entry go.
+    """
+
+    id: ExportId
+    user_id: UserId
+    status: ExportStatus
+    bytes: int | None
+    error: str | None
+    created_at: datetime
+    expires_at: datetime
+
+    @property
+    def key(self) -> str:
+        """Where the archive is kept."""
+        return export_key(self.user_id, self.id)
+
+    @property
+    def file_name(self) -> str:
+        """What it is called when it is downloaded."""
+        return f"beleg-{self.created_at:%Y-%m-%d}.zip"
+
+
+def export_key(user_id: UserId, export_id: ExportId) -> str:
+    """The storage key of an archive: prefixed by its owner."""
+    return f"{user_id}/export-{export_id}.zip"
+
+
+def original_name(source: Source) -> str:
+    """The name of a source's file in the archive: one that any file system takes."""
+    name = "".join(
+        c if c.isprintable() and c not in '\\/:*?"<>|' else "_" for c in source.file_name
+    )
+    name = name.strip(" .")
+    if len(name) <= _LONGEST_NAME:
+        return name or "file"
+    stem, dot, ending = name.rpartition(".")
+    return f"{stem[: _LONGEST_NAME - len(ending)]}{dot}{ending}"[:_LONGEST_NAME]
+
+
+def to_json(value: object) -> bytes:
+    """JSON that a person can read, too."""
+    return json.dumps(value, ensure_ascii=False, indent=1, default=_plain).encode()
+
+
+async def json_array(rows: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[bytes]:
+    """A JSON array, a piece a row."""
+    before = b"["
+    async for row in rows:
+        yield before + b"\n" + to_json(row)
+        before = b","
+    yield b"[]\n" if before == b"[" else b"\n]\n"
+
+
+def account_entry(user: User, tokens: list[ApiToken]) -> dict[str, Any]:
+    """The account itself."""
+    return {
+        "id": user.id,
+        "email": user.email,
+        "is_admin": user.is_admin,
+        "created_at": user.created_at,
+        "credit": user.credit,
+        "preferences": {"pdf_capture": user.pdf_capture, "language": user.language},
+        "tokens": [asdict(token) for token in tokens],
+    }
+
+
+def notebook_entry(
+    notebook: Notebook, sources: list[Source], shares: list[Share]
+) -> dict[str, Any]:
+    """A notebook; of one that is shared with the account its guests are not told."""
+    return {
+        "id": notebook.id,
+        "owner": notebook.owner,
+        "role": notebook.role,
+        "title": notebook.title,
+        "language": notebook.language,
+        "created_at": notebook.created_at,
+        "source_ids": [source.id for source in sources],
+        "shares": [
+            {"email": share.email, "role": share.role, "created_at": share.created_at}
+            for share in shares
+        ],
+    }
+
+
+def source_entry(source: Source) -> dict[str, Any]:
+    """What is known of a source."""
+    entry = asdict(source)
+    for inner in ("owner_id", "attempt", "progress"):
+        del entry[inner]
+    return entry | {"sha256": source.sha256.hex(), "original": original_name(source)}
+
+
+def passage_entry(passage: Passage) -> dict[str, Any]:
+    """A passage of a source."""
+    return {"page": passage.page, "label": passage.label, "text": passage.text}
+
+
+def answer_entry(answer: Answer) -> dict[str, Any]:
+    """A question and its answer."""
+    cited = {citation.rank for citation in answer.citations}
+    entry = asdict(answer)
+    for inner in ("user_id", "citations", "retrieved"):
+        del entry[inner]
+    return entry | {
+        "citations": [_citation_entry(citation) for citation in answer.citations],
+        "retrieved": [_hit_entry(hit, cited=hit.rank in cited) for hit in answer.retrieved],
+    }
+
+
+def _citation_entry(citation: Citation) -> dict[str, Any]:
+    first = citation.mentions[0]
+    return asdict(citation) | {"quote": first.quote, "start": first.start, "end": first.end}
+
+
+def _hit_entry(hit: Hit, *, cited: bool) -> dict[str, Any]:
+    return asdict(hit) | {"end": hit.start + len(hit.text), "cited": cited}
+
+
+def usage_entry(row: UsageRow) -> dict[str, Any]:
+    """A model call."""
+    return asdict(row)
+
+
+def audit_entry(entry: AuditEntry) -> dict[str, Any]:
+    """An act."""
+    return asdict(entry) | {"detail": dict(entry.detail)}
+
+
+def _plain(value: object) -> object:
+    match value:
+        case Decimal():
+            return f"{value.normalize():f}"
+        case datetime():
+            return value.isoformat()
+        case bytes():
+            return value.hex()
+    return str(value)

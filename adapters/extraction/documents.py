@@ -52,7 +52,9 @@ class Writer:
             return
         if self._pieces:
             self._put("\n\n")
-        self._path = {at: above for at, above in self._path.items() if at < level} | {level: text}
+        # Every chunk below is indexed under it: a whole paragraph that is marked as one is cut.
+        self._path = {at: above for at, above in self._path.items() if at < level}
+        self._path[level] = text[:_LONGEST_LABEL]
         path = tuple(above for _, above in sorted(self._path.items()))
         self._headings.append((self._length, path))
         self._put(text)

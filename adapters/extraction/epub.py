@@ -80,7 +80,7 @@ def _chapter(archive: zipfile.ZipFile, name: str, labels: dict[str, str]) -> Par
     write(tree, writer)
     part = writer.part()
     first = part.headings[0][1][-1] if part.headings else ""
-    part.label = labels.get(name) or first or title_of(tree)
+    part.label = (labels.get(name) or first or title_of(tree))[:_LONGEST_NAME]
     if part.text and not part.headings and part.label:
         part.headings = [(0, (part.label,))]
     return part

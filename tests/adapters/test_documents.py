@@ -445,6 +445,14 @@ class TestPages:
         reading = await as_kind(reader, page.encode(), SourceKind.URL)
         assert "CAPTCHA" in reading.passages[0].text
 
+    async def test_a_heading_of_a_whole_page_is_cut_where_chunks_are_indexed_under_it(
+        self, reader: FileReader
+    ) -> None:
+        content = f"<html><h1>{'Wort ' * 1000}</h1><p>Text.</p></html>".encode()
+        (passage,) = (await read(reader, content)).passages
+        assert len(passage.text) > 4_000
+        assert len(passage.headings[0].path[0]) == 200
+
     async def test_a_file_gives_all_its_text_with_headings(self, reader: FileReader) -> None:
         page = (
             "<html><title>Bericht</title><body><h1>Eins</h1><p>Hallo <b>Welt</b>.<br>Neu</p>"

@@ -39,7 +39,7 @@ def as_html(answer: Answer, t: Words) -> Markup:
 def _where(citation: Citation, t: Words) -> str:
     title = " ".join(citation.source_title.split())
     if citation.removed:
-        return f"{title} ({t('source_removed')})"
+        return f"{title} ({t('source_removed')})" if title else t("source_removed")
     return f"{title}, {t('page_short', n=citation.page)}" if citation.page else title
 
 

@@ -96,6 +96,8 @@ def cite_link(answer: Answer, citation: Citation, mention: int, t: Words) -> Mar
 
 def cite_label(citation: Citation, t: Words) -> str:
     """What a marker stands for, in one line."""
+    if not citation.source_title:
+        return t("cite_label_plain", n=citation.marker, title=t("source_removed"))
     if citation.removed:
         return t(
             "cite_label", n=citation.marker, title=citation.source_title, where=t("source_removed")

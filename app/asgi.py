@@ -19,6 +19,7 @@ from app.periodic import reaping
 from app.request_id import RequestId
 from app.requests import FORM_BYTES, require_json
 from app.routes import (
+    account_data_api,
     accounts_api,
     admin_api,
     credentials_api,
@@ -59,6 +60,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
             questions_api.router,
             shares_api.router,
             credentials_api.router,
+            account_data_api.router,
             admin_api.router,
         ],
         before_request=require_json,

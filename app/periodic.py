@@ -26,7 +26,7 @@ async def reaping(services: Services) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def sweeping(services: Services) -> AsyncIterator[None]:
-    """Look for files that nobody needs at once and every quarter of an hour, for as long as the block runs."""
+    """Delete files that nobody needs or may have any more, every quarter of an hour."""
     async with (
         _every(_SWEEP_S, "sweeping", services.sweep_files),
         _every(_SWEEP_S, "expiring", services.export_account.expire),

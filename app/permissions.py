@@ -57,6 +57,11 @@ anyone  -     POST   /api/v1/password-resets
 account read  GET    /api/v1/me/sessions
 account write DELETE /api/v1/me/sessions
 account write DELETE /api/v1/me/sessions/{session_id}
+account write POST   /api/v1/me/export
+account read  GET    /api/v1/me/exports
+account read  GET    /api/v1/me/exports/{export_id}
+account read  GET    /api/v1/me/exports/{export_id}/archive
+account write DELETE /api/v1/me
 
 account write POST   /api/v1/notebooks
 account read  GET    /api/v1/notebooks
@@ -93,6 +98,7 @@ owner   ask   POST   /api/v1/answers/{answer_id}/feedback
 
 admin   admin GET    /api/v1/admin/users
 admin   admin PATCH  /api/v1/admin/users/{user_id}
+admin   admin DELETE /api/v1/admin/users/{user_id}
 admin   admin POST   /api/v1/admin/users/{user_id}/grants
 admin   admin POST   /api/v1/admin/users/{user_id}/password-reset
 admin   admin POST   /api/v1/admin/invitations

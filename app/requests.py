@@ -118,7 +118,7 @@ async def require_json(request: AnyRequest) -> None:
     headers = request.headers
     has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     media_type = request.content_type[0]
-    if request.method not in {"POST", "PATCH"} or not has_body:
+    if request.method not in {"POST", "PATCH", "PUT", "DELETE"} or not has_body:
         return
     if media_type == "application/json" or (not media_type and "authorization" in headers):
         data = request.route_handler.parsed_data_field

@@ -190,4 +190,5 @@ def _plain(value: object) -> object:
             return value.isoformat()
         case bytes():
             return value.hex()
-    return str(value)
+        case _:
+            return str(value)

@@ -10,6 +10,7 @@ import msgspec
 from app.structs.accounts import money
 from domain.account import Invitation, Session, User
 from domain.audit import AuditEntry
+from domain.export import Export, ExportStatus
 from domain.notebook import Share
 
 
@@ -65,6 +66,34 @@ class ResetIn(msgspec.Struct, forbid_unknown_fields=True):
 
     token: str
     password: str
+
+
+class LeaveIn(msgspec.Struct, forbid_unknown_fields=True):
+    """The password in force; of an account that has none, its address."""
+
+    password: str
+
+
+class ExportOut(msgspec.Struct):
+    """An archive of an account; `url` is where it is downloaded once its status is ready."""
+
+    id: UUID
+    status: str
+    bytes: int | None
+    error: str | None
+    url: str | None
+    created_at: datetime
+    expires_at: datetime
+
+    @classmethod
+    def of(cls, export: Export) -> "ExportOut":
+        """From the domain."""
+        is_ready = export.status is ExportStatus.READY
+        return cls(
+            *(export.id, export.status.value, export.bytes, export.error),
+            f"/api/v1/me/exports/{export.id}/archive" if is_ready else None,
+            *(export.created_at, export.expires_at),
+        )
 
 
 class LinkOut(msgspec.Struct):

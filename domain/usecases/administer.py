@@ -82,10 +82,12 @@ class Administer:
 
         Raises:
             NotFound: there is no such account.
-            Conflict: it is the admin's own, who would lock themselves out.
+            Conflict: it is the admin's own, who would lock themselves out; or it is being deleted.
         """
         async with self.uow() as tx:
             user = await _account(tx, user_id)
+            if user.is_leaving:
+                raise Conflict("This account is being deleted.")
             if user.id == admin.id and (is_admin is False or is_disabled):
                 raise Conflict("Another admin has to do that: you would lock yourself out.")
             if is_admin is not None and is_admin != user.is_admin:
@@ -98,6 +100,18 @@ class Administer:
                 act = Act.DISABLED if is_disabled else Act.ENABLED
                 await tx.audit.add(act, admin.id, user_id)
             return await _account(tx, user_id)
+
+    async def require_other(self, admin: User, user_id: UserId) -> None:
+        """Let pass where somebody else's account is meant.
+
+        Raises:
+            NotFound: there is no such account.
+            Conflict: it is the admin's own.
+        """
+        async with self.uow(at_once=True) as tx:
+            await _account(tx, user_id)
+        if user_id == admin.id:
+            raise Conflict("Delete your own account where your own data is: DELETE /api/v1/me.")
 
     async def invite(self, admin: User, *, days: int = 7) -> tuple[Invitation, str]:
         """An invitation and its secret, which is shown this once.

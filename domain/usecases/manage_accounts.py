@@ -127,6 +127,20 @@ class ManageAccounts:
             if not await self.hasher.verify(hashed, password):
                 raise WrongPassword
 
+    async def confirm_leaving(self, user: User, said: str, *, peer: str) -> None:
+        """Let somebody prove that it is them who deletes their account: by their password, or,
+        where the account has none, by its address.
+
+        Raises:
+            Forbidden: that is wrong.
+            TooManyAttempts: it was wrong too often.
+        """
+        async with self.uow(at_once=True) as tx:
+            found = await tx.accounts.by_email(user.email)
+        if found and found[1] is None and plain_address(said) == user.email:
+            return
+        await self.confirm(user, said, peer=peer)
+
     @asynccontextmanager
     async def _attempt(self, limits: dict[str, int]) -> AsyncIterator[None]:
         """One of few attempts at a time; where it fails, that counts for every name."""

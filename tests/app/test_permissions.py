@@ -105,10 +105,18 @@ async def scene(beleg: Beleg) -> AsyncIterator[Scene]:
         "session_id": sessions[0]["id"],
         "user_id": str(people["asker"].id),
         "invitation_id": str(uuid4()),
+        "export_id": await _exported(people["owner"], beleg),
         "page": "1",
         "marker": "1",
     }
     yield Scene(beleg, people, ids)
+
+
+async def _exported(person: Person, beleg: Beleg) -> str:
+    user, exports = person.visitor.user, beleg.services.export_account
+    export = await exports.request(user, peer="")
+    await exports(user.id, export.id)
+    return str(export.id)
 
 
 def _rows(*, api: bool | None = None) -> Iterator[tuple[str, str, Rule]]:

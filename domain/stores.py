@@ -35,6 +35,7 @@ from domain.ids import (
 )
 from domain.jobs import JobKind
 from domain.ledger import CallTotal, Intent, Settlement, UsageGroup, UsageRow
+from domain.library import Shelved, Wanted
 from domain.notebook import Document, Notebook, Share
 from domain.passage import Chunk, ChunkPlace, Passage
 from domain.ports import Vectors
@@ -356,6 +357,16 @@ class Sources(Protocol):
         """A library, oldest first."""
         ...
 
+    async def shelf(
+        self, user_id: UserId, wanted: Wanted, *, limit: int, after: UUID | None
+    ) -> Page[Shelved]:
+        """What is wanted of a library, newest first, and where it is used."""
+        ...
+
+    async def shelved(self, source_id: SourceId, user_id: UserId) -> Shelved | None:
+        """An entry of that user's library, and where it is used."""
+        ...
+
     async def claim(self, source_id: SourceId) -> tuple[Source, int] | None:
         """Begin an attempt, which fences every earlier one.
 
@@ -376,6 +387,10 @@ class Sources(Protocol):
 
     async def fail(self, source_id: SourceId, attempt: int, problem: Problem) -> None:
         """End as failed, unless the attempt was superseded."""
+        ...
+
+    async def stop(self, source_id: SourceId, problem: Problem) -> bool:
+        """End what waits or is read, as `fail` does; False where there is nothing to end."""
         ...
 
     async def seal_password(self, source_id: SourceId, sealed: bytes) -> None:

@@ -5,6 +5,7 @@ from uuid import UUID
 from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
 from domain.access import Role
+from domain.channels import SOURCE_CHANGED
 from domain.errors import TooLarge
 from domain.ids import NotebookId, SourceId, UserId, new_id
 from domain.notebook import Document, Notebook
@@ -121,6 +122,7 @@ class PostgresNotebooks(Store):
             id=notebook_id,
             source_id=source_id,
         )
+        await self._tell(notebook_id)
 
     async def unlink(self, notebook_id: NotebookId, source_id: SourceId) -> bool:
         # What was suggested to ask about it goes with it, and nobody suggests more meanwhile.
@@ -131,7 +133,15 @@ class PostgresNotebooks(Store):
             id=notebook_id,
             source_id=source_id,
         )
+        await self._tell(notebook_id)
         return bool(removed)
+
+    async def _tell(self, notebook_id: NotebookId) -> None:
+        await self._run(
+            "select pg_notify(:channel, cast(owner_id as text)) from notebooks where id = :id",
+            channel=SOURCE_CHANGED,
+            id=notebook_id,
+        )
 
     async def documents(self, notebook_id: NotebookId) -> list[Document]:
         rows = await self._all(

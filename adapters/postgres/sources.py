@@ -12,6 +12,7 @@ from domain.channels import SOURCE_CHANGED
 from domain.errors import Problem
 from domain.ids import ChunkId, NotebookId, SourceId, UserId, VersionId
 from domain.jobs import INGEST_SOURCE
+from domain.library import Place, Shelved, Wanted
 from domain.passage import ChunkPlace, Passage
 from domain.source import (
     CaptureMode,
@@ -34,6 +35,21 @@ select s.*, v.language, v.pages, v.words, coalesce(v.chunk_count, 0) as chunk_co
 from sources s left join source_versions v on v.id = s.version_id
     left join source_summaries m on m.version_id = s.version_id
 """
+
+_SHELVED = _SOURCE.replace(
+    "\nfrom",
+    """, array(select cast(n.id as text) || n.title from notebook_sources l
+    join notebooks n on n.id = l.notebook_id where l.source_id = s.id order by n.id) as places
+from""",
+)
+_ID_LENGTH = 36
+
+
+def _shelved(row: Row) -> Shelved:
+    places = (
+        Place(NotebookId(UUID(place[:_ID_LENGTH])), place[_ID_LENGTH:]) for place in row.places
+    )
+    return Shelved(_source(row), tuple(places))
 
 
 def _source(row: Row) -> Source:
@@ -147,6 +163,34 @@ class PostgresSources(Store):
         )
         return page_of(rows, limit, _source)
 
+    async def shelf(
+        self, user_id: UserId, wanted: Wanted, *, limit: int, after: UUID | None
+    ) -> Page[Shelved]:
+        rows = await self._all(
+            f"{_SHELVED} where s.owner_id = :user_id"
+            " and (cast(:after as uuid) is null or s.id < :after)"
+            " and strpos(lower(concat_ws(' ', s.title, s.name, s.url)), lower(:words)) > 0"
+            " and (cast(:kind as text) is null or s.kind = :kind)"
+            " and (cast(:status as text) is null or s.status = :status)"
+            " and not exists (select from notebook_sources o"
+            " where o.source_id = s.id and o.notebook_id = :outside)"
+            " order by s.id desc limit :most",
+            user_id=user_id,
+            after=after,
+            words=wanted.words,
+            kind=wanted.kind,
+            status=wanted.status,
+            outside=wanted.outside,
+            most=limit + 1,
+        )
+        return page_of(rows, limit, _shelved)
+
+    async def shelved(self, source_id: SourceId, user_id: UserId) -> Shelved | None:
+        row = await self._one(
+            f"{_SHELVED} where s.id = :id and s.owner_id = :user_id", id=source_id, user_id=user_id
+        )
+        return _shelved(row) if row else None
+
     async def claim(self, source_id: SourceId) -> tuple[Source, int] | None:
         claimed = await self._one(
             "update sources set status = 'processing', attempt = attempt + 1, tries = tries + 1,"
@@ -199,6 +243,17 @@ class PostgresSources(Store):
         if failed:
             await self._forget_password(source_id)
         await self._tell(source_id)
+
+    async def stop(self, source_id: SourceId, problem: Problem) -> bool:
+        row = await self._one(
+            "select attempt from sources where id = :id and status in ('queued', 'processing')"
+            " for update",
+            id=source_id,
+        )
+        if row is None:
+            return False
+        await self.fail(source_id, row.attempt, problem)
+        return True
 
     async def seal_password(self, source_id: SourceId, sealed: bytes) -> None:
         await self._run(

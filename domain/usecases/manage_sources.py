@@ -10,9 +10,10 @@ from uuid import UUID
 
 from domain.access import Role
 from domain.account import User
-from domain.errors import Conflict, NotFound
+from domain.errors import Conflict, NotFound, Problem
 from domain.ids import ChunkId, NotebookId, SourceId
 from domain.jobs import INGEST_SOURCE
+from domain.library import Shelved, Wanted
 from domain.passage import Passage
 from domain.ports import BlobStore, Box, Reader
 from domain.sealed import PAD_BYTES, seal
@@ -20,6 +21,7 @@ from domain.source import Source, SourceKind, blob_key, mp3_key
 from domain.stores import Page, Stores, UnitOfWork
 
 _VIEWED_PIXELS = 4_000_000
+_STOPPED = Problem("stopped", "You stopped this. Press Retry to go on where it stood.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,38 @@ class ManageSources:
             if await tx.notebooks.get(notebook_id, user.id, at_least=Role.READ) is None:
                 raise NotFound("There is no such notebook.")
             return await tx.sources.in_notebook(notebook_id, limit=limit, after=after)
+
+    async def shelf(
+        self, user: User, wanted: Wanted, *, limit: int, after: UUID | None
+    ) -> Page[Shelved]:
+        """What that user looks for among everything they ever added, newest first."""
+        async with self.uow() as tx:
+            return await tx.sources.shelf(user.id, wanted, limit=limit, after=after)
+
+    async def shelved(self, user: User, source_id: SourceId) -> Shelved:
+        """One entry of their library.
+
+        Raises:
+            NotFound: they have no such source.
+        """
+        async with self.uow() as tx:
+            found = await tx.sources.shelved(source_id, user.id)
+        if found is None:
+            raise NotFound("There is no such source.")
+        return found
+
+    async def stop(self, user: User, source_id: SourceId) -> Source:
+        """End the reading of a source; what was paid for is kept for a retry.
+
+        Raises:
+            Conflict: it is not being read.
+        """
+        async with self.uow() as tx:
+            source = await self._own(tx, user, source_id)
+            if not await tx.sources.stop(source_id, _STOPPED):
+                raise Conflict("Only a source that waits or is being read can be stopped.")
+            await self.blobs.delete(source.pad_key)
+            return await self._own(tx, user, source_id)
 
     async def unlink(self, user: User, notebook_id: NotebookId, source_id: SourceId) -> None:
         """Take a source out of a notebook; the library keeps it."""

@@ -67,7 +67,7 @@ class CaptureSource:
 
     async def end(self, source: Source) -> None:
         """See `Capture.end`."""
-        if source.kind is SourceKind.PDF:
+        if source.kind is SourceKind.PDF or source.url is not None:
             await self.blobs.delete(source.pad_key)
 
     async def _file(self, attempt: Attempt, content: bytes, kind: SourceKind) -> Reading:

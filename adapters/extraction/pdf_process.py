@@ -145,7 +145,7 @@ class PdfProcesses:
         wall_s: seconds a request may take once its turn has come.
     """
 
-    def __init__(self, *, size: int = 1, wall_s: float = 120.0) -> None:
+    def __init__(self, *, size: int = 1, wall_s: float = 110.0) -> None:
         self._wall_s = wall_s
         self._turns = asyncio.Semaphore(size)
         self._idle: list[_Child] = []

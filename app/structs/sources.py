@@ -7,7 +7,7 @@ import msgspec
 
 from domain.notebook import Notebook
 from domain.passage import Passage
-from domain.source import Source
+from domain.source import Source, SourceKind
 from domain.summary import SummaryKind
 
 
@@ -85,7 +85,7 @@ class SkippedOut(msgspec.Struct):
 
 
 class SourceOut(msgspec.Struct):
-    """A source."""
+    """A source; `pdf_capture` is how a PDF was read, null for other kinds."""
 
     id: UUID
     kind: str
@@ -105,6 +105,7 @@ class SourceOut(msgspec.Struct):
     summary_problem: str | None
     bytes: int
     media_type: str
+    pdf_capture: str | None
     url: str | None
     created_at: datetime
 
@@ -134,6 +135,7 @@ class SourceOut(msgspec.Struct):
             summary_problem=why_none,
             bytes=source.bytes,
             media_type=source.media_type,
+            pdf_capture=source.capture_mode.value if source.kind is SourceKind.PDF else None,
             url=source.url,
             created_at=source.created_at,
         )

@@ -8,7 +8,7 @@ from typing import TypeVar
 from adapters.extraction import wire
 from adapters.extraction.kinds import kind_of
 from adapters.extraction.pdf_process import Crashed, PdfProcesses
-from domain.errors import Unreadable
+from domain.errors import PasswordNeeded, Unreadable
 from domain.passage import Heading, Passage
 from domain.pdf_capture import PdfPage, PdfText
 from domain.ports import Box, Picture
@@ -63,8 +63,16 @@ class FileReader:
     async def pdf_pictures(
         self, content: bytes, pages: Sequence[int], password: str = "", *, dpi: int
     ) -> list[Picture | None]:
-        """See `Reader.pdf_pictures`."""
-        return await self._pictures(wire.DrawPages(content, list(pages), dpi, password))
+        """See `Reader.pdf_pictures`. A page that ends its process costs the others nothing."""
+        try:
+            return await self._pictures(wire.DrawPages(content, list(pages), dpi, password))
+        except PasswordNeeded:
+            raise
+        except Unreadable:
+            if len(pages) == 1:
+                return [None]
+        alone = [await self.pdf_pictures(content, [page], password, dpi=dpi) for page in pages]
+        return [picture for [picture] in alone]
 
     async def picture(self, content: bytes, *, most_pixels: int) -> Picture:
         """See `Reader.picture`."""

@@ -1,6 +1,6 @@
 """Image files and pages as pictures: upright, on white, bounded, and in the child process."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 from small_pdf import line, pdf
 
-from adapters.extraction.pdf_process import PdfProcesses
+from adapters.extraction import wire
+from adapters.extraction.pdf_process import Crashed, PdfProcesses
 from adapters.extraction.reader import FileReader
 from domain.errors import Unreadable
 from domain.ports import Picture
@@ -145,6 +146,22 @@ async def test_pages_are_drawn_finely_and_in_the_order_asked_for(reader: FileRea
     assert two is not None
     assert (one.width, one.height) == (451, 451)
     assert one.content != two.content
+
+
+class Brittle(PdfProcesses):
+    """Processes that page 2 ends."""
+
+    async def ask(self, request: wire.Request) -> AsyncGenerator[wire.Reply, None]:
+        assert isinstance(request, wire.DrawPages)
+        if 2 in request.pages:
+            raise Crashed(-6)
+        drawn = wire.PictureFile(b"png", "image/png", 1, 1)
+        yield wire.Pictures([drawn for _ in request.pages])
+
+
+async def test_a_page_that_ends_its_process_costs_the_others_nothing() -> None:
+    pictures = await FileReader(Brittle()).pdf_pictures(b"%PDF", [1, 2, 3], dpi=150)
+    assert [picture is not None for picture in pictures] == [True, False, True]
 
 
 async def test_a_huge_page_is_drawn_smaller(reader: FileReader) -> None:

@@ -128,8 +128,9 @@ class ManageAccounts:
                 raise WrongPassword
 
     async def confirm_leaving(self, user: User, said: str, *, peer: str) -> None:
-        """Let somebody prove that it is them who deletes their account: by their password, or,
-        where the account has none, by its address.
+        """Let somebody prove that it is them who deletes their account.
+
+        By their password; where the account has none, by its address.
 
         Raises:
             Forbidden: that is wrong.

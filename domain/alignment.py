@@ -81,6 +81,8 @@ def swapped(
     said, borne = tokens(claim), tokens(quote)
     if not said or max(len(said), len(borne)) > _LONGEST:
         return []
+    if exchanged := _exchanged(said, borne):
+        return [exchanged]
     kept = [key(token) for token in said if not is_marked(claim, token)]
     quoted = [key(token) for token in borne if not is_marked(quote, token)]
     matcher = SequenceMatcher(None, kept, quoted, autojunk=False)
@@ -95,6 +97,18 @@ def swapped(
         if earlier.start > later.start
         and not _LISTED.fullmatch(claim.text[first.end : second.start])
     ]
+
+
+def _exchanged(said: Sequence[Token], borne: Sequence[Token]) -> tuple[Token, Token] | None:
+    """The two tokens that changed places where nothing else differs."""
+    if len(said) != len(borne):
+        return None
+    differ = [i for i, (a, b) in enumerate(zip(said, borne, strict=True)) if key(a) != key(b)]
+    if len(differ) != 2:  # noqa: PLR2004 - two
+        return None
+    i, j = differ
+    is_swap = key(said[i]) == key(borne[j]) and key(said[j]) == key(borne[i])
+    return (said[i], said[j]) if is_swap and j > i + 2 else None
 
 
 def _only_once(row: Sequence[Token]) -> dict[str, Token]:

@@ -9,6 +9,7 @@ from domain.claims import Statement, statements
 from domain.conversation import Answer, AnswerMode, Check, CheckKind
 from domain.dates import Calendar, Date
 from domain.evidence import Evidence
+from domain.language import function_words
 from domain.numbers import Number
 from domain.wording import Word, Wording
 
@@ -144,8 +145,10 @@ class _Doubts:
 
     def _share(self, quote: Wording) -> float:
         """How much of the claim's words one cited sentence has."""
+        ignored = function_words("de" if self.german else "en")
         there = {word.stem for word in quote.words}
-        return sum(word.stem in there for word in self.claim.words) / max(1, len(self.claim.words))
+        told = [word.stem in there for word in self.claim.words if word.folded not in ignored]
+        return sum(told) / max(1, len(told))
 
     def _compared(self) -> list[Check]:
         """What the claim changes in the quote that it is closest to."""
@@ -166,6 +169,8 @@ class _Doubts:
             for start, end, detail in negations.opposed(changes, self.claim.text, quote.text)
         ]
         for change in changes:
+            if not self._is_exchange(change, quote):
+                continue
             for token in change.claim:
                 if self._is_replaced(token, change.quote, quote):
                     kind = _KINDS[type(token)]
@@ -173,6 +178,11 @@ class _Doubts:
                         self._check(token, kind, f"stands where its passage has another {kind}")
                     )
         return found
+
+    def _is_exchange(self, change: alignment.Change, quote: Wording) -> bool:
+        """True where as many things are told here as there; else it is another phrase."""
+        said = sum(self._is_marked(self.claim, token) for token in change.claim)
+        return said == sum(self._is_marked(quote, token) for token in change.quote)
 
     def _swapped(self, quote: Wording) -> list[Check]:
         """Names, numbers and dates that change places while the rest stays."""

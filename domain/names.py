@@ -81,7 +81,7 @@ def unknown(
                 found.append(Name(word, sure=True))
         elif same_language and word.folded not in function_words("de" if german else "en"):
             sure = _is_sure(claim, index, german=german)
-            if sure or not _opens(claim, index):
+            if sure or not (_opens(claim, index) or _has_known_part(word, known)):
                 found.append(Name(word, sure=sure))
     return found
 
@@ -110,6 +110,13 @@ def _stands(word: Word, known: Collection[str]) -> bool:
         word.folded[:cut] in known and word.folded[cut:].removeprefix("s") in known
         for cut in range(_SHORTEST_PART, len(word.folded) - _SHORTEST_PART + 1)
     )
+
+
+def _has_known_part(word: Word, known: Collection[str]) -> bool:
+    """True for a compound with a word of the passages in it: a common noun."""
+    long = word.folded[:_LONGEST]
+    cuts = range(_SHORTEST_PART, len(long) - _SHORTEST_PART + 1)
+    return any(long[:cut] in known or long[cut:] in known for cut in cuts)
 
 
 def _opens(claim: Wording, index: int) -> bool:

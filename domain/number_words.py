@@ -111,8 +111,28 @@ def _cardinals(en: Sequence[str], de: Sequence[str]) -> dict[str, float]:
     return words | _table({12.0: "dozen dutzend", 100.0: "hundert einhundert", 1000.0: "tausend"})
 
 
+def _ordinals(cardinals: Mapping[str, float]) -> dict[str, float]:
+    """From the eleventh on: "twentieth", "twenty-first", "achtzehnte", "vierzigsten"."""
+    words: dict[str, float] = {}
+    for word, value in cardinals.items():
+        if not 10 < value < 100:  # noqa: PLR2004 - the others are written out below
+            continue
+        tens, _, unit = word.rpartition("-")
+        small = (
+            _SMALL_ORDINALS.get(unit) or f"{unit.removesuffix('y')}{'ie' * unit.endswith('y')}th"
+        )
+        words[f"{tens}-{small}" if tens else small] = value
+        stem = f"{word}{'s' * (value >= 20)}te"  # noqa: PLR2004 - "neunzehnte", "zwanzigste"
+        words |= {f"{stem}{ending}": value for ending in ("", "n", "r", "s", "m")}
+    return words
+
+
+_SMALL_ORDINALS = {
+    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
+    "nine": "ninth", "twelve": "twelfth",
+}  # fmt: skip
 CARDINALS = _cardinals(_EN.split(), _DE.split())
-HINTS = _table({
+HINTS = _ordinals(CARDINALS) | _table({
     1.0: "one a an ein eine einen einem einer eines once einmal single einzige",
     2.0: """both twice double pair couple second half beide beiden beider zweier zweien zweimal
         doppelt paar zweite zweiten zweiter zweites""",

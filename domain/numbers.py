@@ -46,6 +46,7 @@ class Number:
         values: what it may mean, since "1.234" is read both ways; equal ones are equal strings.
         unit: its usual short form, "" where none stands beside it.
         is_claim: False for what only supports: ordinals in words, "both", "one".
+        scale: what the word behind it multiplies it by.
     """
 
     start: int
@@ -53,6 +54,7 @@ class Number:
     values: frozenset[str]
     unit: str = ""
     is_claim: bool = True
+    scale: float = 1
 
 
 def find(text: str, *, german: bool) -> list[Number]:
@@ -140,18 +142,20 @@ def _in_words(text: str, *, german: bool) -> list[Number]:
 
 def _measured(text: str, start: int, end: int, values: list[float], *, german: bool) -> Number:
     """The number with the scale and the unit that stand beside it."""
+    whole = 1.0
     for _ in range(2):
         scale, length = _scale(text, end, german=german)
         if not length:
             break
         end += length
-        values = [value * scale for value in values]
+        whole *= scale
+    values = [value * whole for value in values]
     before = _BEFORE.search(text, max(0, start - 4), start)
     unit, length = _unit(text, end)
     if before and not unit:
         unit = UNITS.get((before[1] or before[2]).casefold().removeprefix("us"), "")
         start = before.start()
-    return Number(start, end + length, _keys(values), unit)
+    return Number(start, end + length, _keys(values), unit, scale=whole)
 
 
 def _behind_gap(text: str, at: int) -> int:
@@ -199,10 +203,19 @@ def _with_shared_units(text: str, numbers: list[Number]) -> list[Number]:
     """In "10 to 20 %" both are percentages, and in "3 bis 5 Millionen" both may be millions."""
     for index in range(len(numbers) - 2, -1, -1):
         number, following = numbers[index], numbers[index + 1]
-        between = text[number.end : following.start]
-        if not number.unit and following.unit and _JOINS.fullmatch(between):
-            numbers[index] = replace(number, unit=following.unit)
+        if not _JOINS.fullmatch(text[number.end : following.start]):
+            continue
+        if not number.unit and following.unit:
+            number = replace(number, unit=following.unit)
+        if number.scale == 1 and following.scale != 1:
+            scaled = [float(value) * following.scale for value in number.values if _is_plain(value)]
+            number = replace(number, values=number.values | _keys(scaled))
+        numbers[index] = number
     return numbers
+
+
+def _is_plain(value: str) -> bool:
+    return value.replace(".", "", 1).isdecimal()
 
 
 def _keys(values: list[float]) -> frozenset[str]:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 
 _SOURCES = (
-    r"(?:sources?|passages?|documents?|notebook|excerpts?|texts?|context|materials?|"
-    r"Quellen?|Passagen?|Dokumente?n?|Notizbuch|Auszügen?|Textstellen?|Unterlagen|Texte?n?)"
+    r"(?:sources?|passages?|documents?|notebook|excerpts?|texts?|context|materials?|papers?|"
+    r"stud(?:y|ies)|reports?|articles?|Quellen?|Passagen?|Dokumente?n?|Notizbuch|Auszügen?|"
+    r"Textstellen?|Unterlagen|Texte?n?|Studien?|Berichte?|Artikel)"
 )
 _OPEN = re.compile(
     rf"\b{_SOURCES}\b.{{0,60}}\b(?:do|does|did|can)(?: not|n['’]t)\b"

@@ -34,6 +34,7 @@ _MOST_WITH_GAIN = 5.6
 _SPREAD_WITH_GAIN = 12.0
 """The same of these bits and those by which swapping letters makes the text likelier together."""
 _MOST_SWEEPS = 8
+_MANY_LETTERS = 40
 _UNKNOWN_PAIR = 12.0
 """Bits of a pair with a letter that no alphabet here has."""
 _MOST_ACCENTED = 0.6
@@ -255,10 +256,13 @@ def _unswapped_bits(script: str, pairs: Counter[tuple[str, str]]) -> float:
             [bits.get((stands[a], stands[b]), unknown) * n for a, b, n in touched(one, other)]
         )
 
+    letters = ALPHABETS[script]
+    if len(letters) > _MANY_LETTERS:  # a language uses half of them
+        letters = "".join(letter for letter in letters if neighbours[letter])
     total, better = _mean_bits(pairs) * pairs.total(), 0.0
     for _ in range(_MOST_SWEEPS):
         gained = better
-        for one, other in combinations(ALPHABETS[script], 2):
+        for one, other in combinations(letters, 2):
             before = cost(one, other)
             stands_for[one], stands_for[other] = stands_for[other], stands_for[one]
             if (gain := before - cost(one, other)) > 0:

@@ -15,9 +15,10 @@ _FRAMING = 1.01
 _AS_UPLOADED = frozenset({"mp3", "wav"})
 
 _MEDIA_TYPES: tuple[tuple[bytes, str], ...] = (
-    (b"ID3", "audio/mpeg"),
-    (b"fLaC", "audio/flac"),
-    (b"OggS", "audio/ogg"),
+    # With the byte behind, for a text may begin with these letters.
+    *((b"ID3" + bytes([version]), "audio/mpeg") for version in (2, 3, 4)),
+    *((b"fLaC" + bytes([block]), "audio/flac") for block in (0, 0x80)),
+    (b"OggS\0", "audio/ogg"),
     (b"\x1aE\xdf\xa3", "audio/webm"),
     # Frames of AAC and of MP3; UTF-16's byte order mark, FF FE, is none.
     *((start, "audio/aac") for start in (b"\xff\xf1", b"\xff\xf9")),

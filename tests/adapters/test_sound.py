@@ -15,7 +15,7 @@ import pytest
 
 from adapters.extraction.sound_process import SoundProcesses
 from domain.errors import BelegError, TooLarge, Unavailable, Unreadable
-from domain.sound import MOST_SENT_BYTES, Sound, bits_per_s, require_hearable
+from domain.sound import MOST_SENT_BYTES, Sound, bits_per_s, require_hearable, sound_type
 from tests.adapters.made_sound import encoded, tone, wav
 
 _RATE = 16_000
@@ -163,6 +163,29 @@ def _children() -> list[int]:
 
 def _sound(seconds: int, loudest_db: float = -10.0) -> Sound:
     return Sound("mp3", Decimal(seconds), loudest_db, 1_000)
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        (b"ID3\x04\0\0", "audio/mpeg"),
+        (b"\xff\xfb\x90d", "audio/mpeg"),
+        (b"\xff\xf1P\x80", "audio/aac"),
+        (b"RIFF\0\0\0\0WAVEfmt ", "audio/wav"),
+        (b"fLaC\0\0", "audio/flac"),
+        (b"OggS\0\x02", "audio/ogg"),
+        (b"\x1aE\xdf\xa3\x9f", "audio/webm"),
+        (b"\0\0\0 ftypM4A ", "audio/mp4"),
+        (b"\0\0\0 ftypheic", None),
+        (b"ID3 tags name the artist.", None),
+        (b"OggSquad, a story", None),
+        (b"\xff\xfeH\0i\0", None),
+        (b"RIFF\0\0\0\0WEBP", None),
+        (b"", None),
+    ],
+)
+def test_a_recording_is_told_by_its_first_bytes(head: bytes, told: str | None) -> None:
+    assert sound_type(head) == told
 
 
 def test_what_need_not_be_paid_for_is_refused() -> None:

@@ -214,6 +214,10 @@ class Credentials(Protocol):
         """Remember a link for a new password, in place of earlier ones."""
         ...
 
+    async def is_reset(self, secret_hash: bytes) -> bool:
+        """True where somebody may still use that link."""
+        ...
+
     async def use_reset(self, secret_hash: bytes) -> User | None:
         """Use a link for a new password up: whose it was."""
         ...

@@ -235,6 +235,13 @@ class PostgresCredentials(Store):
             lifetime=lifetime,
         )
 
+    async def is_reset(self, secret_hash: bytes) -> bool:
+        row = await self._one(
+            "select 1 from password_resets where token_hash = :hash and expires_at > now()",
+            hash=secret_hash,
+        )
+        return row is not None
+
     async def use_reset(self, secret_hash: bytes) -> User | None:
         row = await self._one(
             "with used as (delete from password_resets where token_hash = :hash"

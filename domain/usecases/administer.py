@@ -36,7 +36,9 @@ class Administer:
         check_password(password)
         hashed = await self.hasher.hash(password)
         async with self.uow() as tx:
-            return await tx.accounts.add(address, hashed, self.sign_up_credit)
+            user = await tx.accounts.add(address, hashed, self.sign_up_credit)
+            await tx.audit.add(Act.SIGNED_UP, None, user.id)
+            return user
 
     async def give_credit(self, email: str, amount: Decimal) -> Decimal:
         """Add so many USD to an account: what it may spend then.

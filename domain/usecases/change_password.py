@@ -13,6 +13,7 @@ from domain.secret import digest, new_secret
 from domain.stores import UnitOfWork
 
 LINK_LIFETIME = timedelta(hours=24)
+_USED_UP = "This link does not count any more. Ask the admin for a new one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,15 @@ class ChangePassword:
             NotFound: the link is used, expired or unknown.
         """
         check_password(password)
+        async with self.uow(at_once=True) as tx:
+            # Before anything is hashed, which is slow: anybody may come here.
+            if not await tx.credentials.is_reset(digest(secret)):
+                raise NotFound(_USED_UP)
         hashed = await self.hasher.hash(password)
         async with self.uow() as tx:
             user = await tx.credentials.use_reset(digest(secret))
             if user is None:
-                raise NotFound("This link does not count any more. Ask the admin for a new one.")
+                raise NotFound(_USED_UP)
             await tx.accounts.set_password(user.id, hashed)
             await tx.credentials.end_sessions(user.id)
             await tx.audit.add(Act.PASSWORD_RESET, user.id, user.id, peer=peer)

@@ -45,13 +45,21 @@ class DiskBlobStore:
         except FileNotFoundError:
             raise NotFound(_GONE) from None
 
-    async def stream(self, key: str) -> AsyncGenerator[bytes, None]:
-        """The bytes kept under `key`, in blocks of at most a megabyte."""
+    async def size(self, key: str) -> int:
+        """How many bytes are kept under `key`."""
+        try:
+            return (await asyncio.to_thread(self._path(key).stat)).st_size
+        except FileNotFoundError:
+            raise NotFound(_GONE) from None
+
+    async def stream(self, key: str, *, first: int = 0) -> AsyncGenerator[bytes, None]:
+        """The bytes kept under `key` from `first` on, in blocks of at most a megabyte."""
         try:
             file = await asyncio.to_thread(self._path(key).open, "rb")
         except FileNotFoundError:
             raise NotFound(_GONE) from None
         with file:
+            file.seek(first)
             while block := await asyncio.to_thread(file.read, _BLOCK):
                 yield block
 

@@ -8,10 +8,12 @@ from uuid import UUID
 from markupsafe import Markup
 
 from app.texts import Words
+from app.uploads import Limits
 from domain.access import Role
 from domain.account import ApiToken, Session, User
 from domain.audit import AuditEntry
 from domain.conversation import Answer, Citation
+from domain.library import Shelved, Wanted
 from domain.notebook import Notebook, Share
 from domain.ports import Box
 from domain.source import Source
@@ -202,6 +204,60 @@ class AskedFragment:
 
 
 @dataclass(frozen=True, slots=True)
+class PickerFragment:
+    """What of the library a notebook does not have.
+
+    Args:
+        words: what was searched for.
+        is_all: False where there is more.
+    """
+
+    template: ClassVar[str] = "library/_picker.html"
+    frame: Frame
+    notebook: Notebook
+    entries: Sequence[Shelved]
+    words: str
+    is_all: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PickerPage(PickerFragment):
+    """Likewise, as a page."""
+
+    template: ClassVar[str] = "library/picker.html"
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryRow:
+    """One entry of the library.
+
+    Args:
+        notebooks: the reader's own.
+    """
+
+    template: ClassVar[str] = "library/_row.html"
+    frame: Frame
+    entry: Shelved
+    notebooks: Sequence[Notebook]
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryPage:
+    """Everything a person ever added, newest first.
+
+    Args:
+        next_url: where older entries are; "" for none.
+    """
+
+    template: ClassVar[str] = "library/library.html"
+    frame: Frame
+    entries: Sequence[Shelved]
+    notebooks: Sequence[Notebook]
+    wanted: Wanted
+    next_url: str
+
+
+@dataclass(frozen=True, slots=True)
 class ComposerFragment:
     """The box for a question.
 
@@ -285,6 +341,7 @@ class NotebookPage:
     before: UUID | None
     key: UUID
     about: Source | None
+    limits: Limits
 
 
 @dataclass(frozen=True, slots=True)

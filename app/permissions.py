@@ -81,6 +81,8 @@ reader  read  GET    /api/v1/sources/{source_id}
 owner   write DELETE /api/v1/sources/{source_id}
 owner   write POST   /api/v1/sources/{source_id}/retry
 owner   write POST   /api/v1/sources/{source_id}/refresh
+owner   write POST   /api/v1/sources/{source_id}/stop
+owner   read  GET    /api/v1/sources/{source_id}/notebooks
 reader  read  GET    /api/v1/sources/{source_id}/original
 reader  read  GET    /api/v1/sources/{source_id}/passages
 reader  read  GET    /api/v1/sources/{source_id}/pages/{page}/image
@@ -134,7 +136,17 @@ owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/remove
 owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/retry
 owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/refresh
 reader  -     GET    /notebooks/{notebook_id}/sources/events
+owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/stop
+owner   -     GET    /notebooks/{notebook_id}/library
 reader  -     GET    /sources/{source_id}
+reader  -     GET    /sources/{source_id}/sound
+account -     GET    /library
+owner   -     GET    /library/{source_id}
+owner   -     POST   /library/{source_id}/add
+owner   -     POST   /library/{source_id}/retry
+owner   -     POST   /library/{source_id}/refresh
+owner   -     POST   /library/{source_id}/stop
+owner   -     POST   /library/{source_id}/delete
 owner   -     GET    /notebooks/{notebook_id}/shares
 owner   -     POST   /notebooks/{notebook_id}/shares
 reader  -     POST   /notebooks/{notebook_id}/shares/{user_id}/remove

@@ -158,6 +158,7 @@ GERMAN_PROBLEMS = (
     ("model_cut", "", "Die Antwort des Modells brach vor ihrem Ende ab."),
     ("answer_too_long", "", "Die Antwort stieß an die Grenze des Modells."),
     ("model_answer_invalid", "", "Die Antwort des Modells ist nicht zu gebrauchen."),
+    ("stopped", "", "Drücke auf „Erneut versuchen“, um dort weiterzumachen."),
     ("credit_exhausted", "", "Dein Guthaben reicht dafür nicht."),
     ("unavailable", "", "Das ist gerade nicht möglich. Versuche es gleich noch einmal."),
     ("internal_error", "", "Das lag an einem Fehler in Beleg."),

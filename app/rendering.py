@@ -17,8 +17,9 @@ from app.contexts import Context, ErrorPage, Frame, Problems
 from app.security import csrf_token, session_cookie, session_of
 from app.services import Services
 from app.texts import Words, preferred, words
+from app.uploads import ACCEPTED
 from domain.account import User
-from domain.source import SkippedPage, Source, SourceKind
+from domain.source import SkippedPage, Source, SourceKind, SourceStatus
 from domain.usecases.manage_accounts import LOCAL_EMAIL
 
 AnyRequest = Request[Any, Any, Any]
@@ -123,6 +124,9 @@ environment = Environment(
     auto_reload=False,
 )
 environment.globals |= {
+    "accepted": ACCEPTED,
+    "source_kinds": tuple(kind.value for kind in SourceKind),
+    "source_statuses": tuple(status.value for status in SourceStatus),
     "static_url": static_url,
     "htmx_scripts": htmx_scripts,
     "skipped_lines": skipped_lines,
@@ -177,8 +181,8 @@ def page_headers(frame: Frame) -> dict[str, str]:
     return {
         "Content-Security-Policy": (
             f"default-src 'none'; script-src 'nonce-{frame.nonce}'; style-src 'self';"
-            " img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none';"
-            " frame-ancestors 'none'"
+            " img-src 'self' data:; media-src 'self'; connect-src 'self'; form-action 'self';"
+            " base-uri 'none'; frame-ancestors 'none'"
         ),
         "X-Content-Type-Options": "nosniff",
         "X-DNS-Prefetch-Control": "off",

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from app.account_texts import ACCOUNT_TEXTS
 from app.answer_texts import ANSWER_TEXTS
+from app.library_texts import LIBRARY_TEXTS
 from app.problem_texts import GERMAN_PROBLEMS, REASONS
 from domain.errors import Problem
 
@@ -13,6 +14,7 @@ LANGUAGES = ("de", "en")
 
 TEXTS: Mapping[str, tuple[str, str]] = {
     **ACCOUNT_TEXTS,
+    **LIBRARY_TEXTS,
     "tagline": (
         "Antworten aus deinen eigenen Dokumenten, jede Aussage mit Beleg.",
         "Answers from your own documents, every claim with its evidence.",
@@ -78,7 +80,6 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "PDF, Word, PowerPoint, Excel, CSV, EPUB, HTML, Text, Markdown, Bilder, Ton",
         "PDF, Word, PowerPoint, Excel, CSV, EPUB, HTML, text, Markdown, images, sound",
     ),
-    "uploading": ("Wird hochgeladen …", "Uploading …"),
     "upload": ("Hochladen", "Upload"),
     "paste_text": ("Text oder Adresse einfügen", "Paste text or an address"),
     "paste_label": ("Text oder Webadresse", "Text or web address"),
@@ -91,8 +92,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "no_sources": ("Noch keine Quellen", "No sources yet"),
     "no_sources_more": (
-        "Füge PDF-, Text- oder Markdown-Dateien hinzu; Antworten kommen nur aus ihnen.",
-        "Add PDF, text or Markdown files; answers come from them alone.",
+        "Füge Dateien, Webadressen oder Text hinzu; Antworten kommen nur daraus.",
+        "Add files, web addresses or text; answers come from them alone.",
     ),
     "use_source": ("„{title}“ für Antworten verwenden", "Use “{title}” for answers"),
     "open_source": ("„{title}“ ansehen", "View “{title}”"),
@@ -264,6 +265,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "back_to_notebook": ("Zurück zum Notizbuch", "Back to the notebook"),
 }
 
+_MEGABYTE = 1_000_000
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
@@ -299,6 +301,13 @@ class Words:
         """1,234 or 1.234."""
         text = f"{value:,}"
         return text.replace(",", ".") if self.language == "de" else text
+
+    def size(self, count: int) -> str:
+        """950 KB, 1.2 MB or 1,2 MB."""
+        if count < _MEGABYTE:
+            return f"{max(1, round(count / 1000))} KB" if count else "0 KB"
+        text = f"{count / _MEGABYTE:.1f}".removesuffix(".0")
+        return f"{text.replace('.', ',') if self.language == 'de' else text} MB"
 
     def share(self, value: float) -> str:
         """0.83 or 0,83."""

@@ -140,8 +140,16 @@ class BlobStore(Protocol):
         """
         ...
 
-    def stream(self, key: str) -> AsyncGenerator[bytes, None]:
-        """The bytes kept under `key`, in blocks of at most a megabyte.
+    async def size(self, key: str) -> int:
+        """How many bytes are kept under `key`.
+
+        Raises:
+            NotFound: nothing is kept there.
+        """
+        ...
+
+    def stream(self, key: str, *, first: int = 0) -> AsyncGenerator[bytes, None]:
+        """The bytes kept under `key`, from the one counted `first`, a megabyte at most at once.
 
         Raises:
             NotFound: nothing is kept there.

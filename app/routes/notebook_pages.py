@@ -10,6 +10,7 @@ from app.rendering import frame, go_to, page
 from app.requests import Caller, PathText, Wired, cursor_id, path_id
 from app.routes.question_pages import TURNS, source_about, turns_of
 from app.routes.source_pages import sources_of, state_of
+from app.uploads import Limits
 from domain.ids import NotebookId, new_id
 
 AnyRequest = Request[Any, Any, Any]
@@ -57,6 +58,7 @@ async def read(
         before=answers.next_cursor,
         key=new_id(),
         about=await source_about(services, user, notebook.id, about),
+        limits=Limits.of(services.settings),
     )
     return page(request, context)
 

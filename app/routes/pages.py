@@ -7,6 +7,7 @@ from app.requests import PathText
 from app.routes import (
     account_pages,
     credential_pages,
+    library_pages,
     notebook_pages,
     provider_pages,
     question_pages,
@@ -39,6 +40,7 @@ router = Router(
         account_pages.router,
         notebook_pages.router,
         source_pages.router,
+        library_pages.router,
         question_pages.router,
         share_pages.router,
         credential_pages.router,

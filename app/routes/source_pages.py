@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import io
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from typing import Annotated, Any, BinaryIO, cast
 
 from litestar import Request, Response, Router, get, post
@@ -69,39 +69,34 @@ async def add(
     notebook_id: PathText, request: AnyRequest, services: Wired, user: Caller
 ) -> Response[Any]:
     """Add files, a pasted text or address; what cannot be added is told beside what was."""
-    where = NotebookId(path_id(notebook_id))
+    where, t = NotebookId(path_id(notebook_id)), frame(request, user).words
+    adding = services.add_source
     form = await request.form()
+    mode = capture_mode(form.get("pdf_capture") or user.pdf_capture)
+    title, text = str(form.get("title", "")).strip(), str(form.get("text", ""))
     problems: list[str] = []
-    t = frame(request, user).words
+
+    async def attempt(name: str, add_it: Awaitable[object]) -> None:
+        try:
+            await add_it
+        except Rejected as error:
+            problems.append(_named(name, error, t))
+
     for content in form.getall("file", []):
         if isinstance(content, UploadFile) and content.filename:
-            try:
-                await services.add_source(
-                    user,
-                    where,
-                    cast("BinaryIO", content.file),
-                    content.filename,
-                    capture_mode=capture_mode(form.get("pdf_capture") or user.pdf_capture),
-                )
-            except Rejected as error:
-                problems.append(_named(content.filename, error, t))
-            finally:
-                await content.close()
-    text = str(form.get("text", ""))
+            file, name = cast("BinaryIO", content.file), content.filename
+            await attempt(name, adding(user, where, file, name, capture_mode=mode))
+            await content.close()
+    for entry in form.getall("source_id", []):
+        await attempt("", adding.link(user, where, SourceId(path_id(str(entry)))))
     if is_address(text):
-        try:
-            await services.add_source.page(
-                *(user, where, text),
-                title=str(form.get("title", "")),
-                capture_mode=capture_mode(user.pdf_capture),
-            )
-        except Rejected as error:
-            problems.append(_named(text.strip(), error, t))
+        await attempt(text.strip(), adding.page(user, where, text, title=title, capture_mode=mode))
     elif text.strip():
-        title = str(form.get("title", "")).strip()
-        content = io.BytesIO(text.encode("utf-8", "surrogatepass"))
         name = f"{title or ' '.join(text.split())[:60]}.txt"
-        await services.add_source(user, where, content, name, title=title)
+        file = io.BytesIO(text.encode("utf-8", "surrogatepass"))
+        await attempt(name, adding(user, where, file, name, title=title))
+    if request.headers.get("accept") == "application/json":
+        return Response({"problems": problems})  # the page's own script, a file at a time
     return await _list(request, services, user, where, problems)
 
 
@@ -109,7 +104,7 @@ def _named(name: str, error: Rejected, t: Words) -> str:
     """What went wrong with a file, among several; a translation keeps the detail beside it."""
     said = t.problem(error.problem)
     told = error.message if said == error.message else f"{said} ({error.message})"
-    return told if name in told else f"{name}: {told}"
+    return told if not name or name in told else f"{name}: {told}"
 
 
 @post("/notebooks/{notebook_id:str}/sources/{source_id:str}/remove", status_code=200)
@@ -129,6 +124,16 @@ async def refresh(
     """Fetch a web page again."""
     where = NotebookId(path_id(notebook_id))
     await services.sources.refresh(user, SourceId(path_id(source_id)))
+    return await _list(request, services, user, where, [])
+
+
+@post("/notebooks/{notebook_id:str}/sources/{source_id:str}/stop", status_code=200)
+async def stop(
+    notebook_id: PathText, source_id: PathText, request: AnyRequest, services: Wired, user: Caller
+) -> Response[Any]:
+    """End the reading of a source."""
+    where = NotebookId(path_id(notebook_id))
+    await services.sources.stop(user, SourceId(path_id(source_id)))
     return await _list(request, services, user, where, [])
 
 
@@ -305,5 +310,5 @@ async def _boxes(
 
 router = Router(
     "/",
-    route_handlers=[remove, retry, refresh, events, read, cited],
+    route_handlers=[remove, retry, refresh, stop, events, read, cited],
 )

@@ -29,7 +29,7 @@ from app.requests import (
 )
 from app.services import Services
 from app.structs.lists import ListBody
-from app.structs.sources import BoxOut, PassageOut, RetryIn, SourceIn, SourceOut
+from app.structs.sources import BoxOut, PassageOut, PlaceOut, RetryIn, SourceIn, SourceOut
 from domain.account import User
 from domain.errors import NotFound, Rejected, TooLarge
 from domain.ids import ChunkId, NotebookId, SourceId
@@ -222,6 +222,19 @@ async def refresh(
     )
 
 
+@post("/sources/{source_id:str}/stop", status_code=200)
+async def stop(source_id: PathText, services: Wired, user: Caller) -> SourceOut:
+    """End the reading of a source: it fails, and what was paid for is kept for a retry."""
+    return SourceOut.of(await services.sources.stop(user, SourceId(path_id(source_id))))
+
+
+@get("/sources/{source_id:str}/notebooks")
+async def notebooks(source_id: PathText, services: Wired, user: Caller) -> list[PlaceOut]:
+    """The notebooks that have a source, oldest first."""
+    found = await services.sources.shelved(user, SourceId(path_id(source_id)))
+    return [PlaceOut(place.notebook_id, place.title) for place in found.places]
+
+
 @get("/sources/{source_id:str}/original")
 async def original(source_id: PathText, services: Wired, user: Caller) -> Stream:
     """The file as it was uploaded or fetched, always as an attachment."""
@@ -297,6 +310,7 @@ router = Router(
     "/",
     route_handlers=[
         *(list_in_notebook, unlink, library, read, remove, retry, refresh),
+        *(stop, notebooks),
         *(original, passages, page_image, highlights),
     ],
     tags=["sources"],

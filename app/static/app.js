@@ -1,4 +1,4 @@
-// What htmx cannot do: keys, drops, scrolling, the clipboard, the count of what is selected.
+// What htmx cannot do: keys, scrolling, the clipboard, the count of what is selected.
 "use strict";
 
 const narrow = matchMedia("(max-width: 999px)");
@@ -28,21 +28,6 @@ document.addEventListener("input", (event) => {
   event.target.style.height = "auto";
   event.target.style.height = `${event.target.scrollHeight}px`;
 });
-
-// Files dropped on the sources' pane go through its form.
-const pane = find("#sources");
-for (const kind of pane ? ["dragenter", "dragover", "dragleave", "drop"] : []) {
-  pane.addEventListener(kind, (event) => {
-    if (!event.dataTransfer?.types.includes("Files")) return;
-    event.preventDefault();
-    const leaves = kind === "drop" || (kind === "dragleave" && !pane.contains(event.relatedTarget));
-    pane.classList.toggle("dropping", !leaves);
-    if (kind !== "drop") return;
-    const input = find("input[type=file]", pane);
-    input.files = event.dataTransfer.files;
-    input.dispatchEvent(new Event("change", { bubbles: true }));
-  });
-}
 
 // What the next answer is drawn from.
 function count() {
@@ -96,6 +81,7 @@ document.addEventListener("htmx:after:swap", (event) => {
   const target = event.detail.ctx?.target;
   const source = event.detail.ctx?.sourceElement;
   count();
+  if (target?.closest?.("#source-list")) document.body.dispatchEvent(new Event("sources-changed"));
   if (source?.matches?.("[data-to-chat]")) {
     source.closest("details").open = false;
     if (narrow.matches) location.hash = "chat";
@@ -112,9 +98,6 @@ document.addEventListener("htmx:after:swap", (event) => {
     atEnd = true;
     log.scrollTop = log.scrollHeight;
   }
-});
-document.addEventListener("htmx:finally:request", (event) => {
-  for (const file of event.target.querySelectorAll?.("input[type=file]") ?? []) file.value = "";
 });
 // A request that no answer came to: the server's own problems come as fragments.
 document.addEventListener("htmx:error", (event) => {

@@ -157,6 +157,13 @@ class PassageOut(msgspec.Struct):
         return cls(passage.page, passage.text, passage.label)
 
 
+class PlaceOut(msgspec.Struct):
+    """A notebook that has a source."""
+
+    id: UUID
+    title: str
+
+
 class BoxOut(msgspec.Struct):
     """A rectangle, as fractions of the page."""
 

@@ -208,6 +208,29 @@ class ManageSources:
             raise NotFound("The file is no longer in the storage.")
         return source, self.blobs.stream(source.blob_key)
 
+    async def sound(
+        self, user: User, source_id: SourceId, *, first: int = 0
+    ) -> tuple[int, str, AsyncGenerator[bytes, None]]:
+        """A recording to listen to, as it was converted where it was.
+
+        Args:
+            first: the byte to begin with.
+
+        Returns:
+            Bytes in all, the media type, and the blocks from `first` on.
+
+        Raises:
+            NotFound: it is no recording, not that user's, or not in the storage.
+        """
+        source = await self.get(user, source_id)
+        if source.kind is not SourceKind.AUDIO:
+            raise NotFound("This source is no recording.")
+        if await self.blobs.has(source.mp3_key):
+            key, media_type = source.mp3_key, "audio/mpeg"
+        else:
+            key, media_type = source.blob_key, source.media_type
+        return await self.blobs.size(key), media_type, self.blobs.stream(key, first=first)
+
     async def passages(
         self, user: User, source_id: SourceId, *, page: int | None = None
     ) -> list[Passage]:

@@ -16,6 +16,7 @@ from app.contexts import Context, Frame, Quoted, Turn, Viewer
 from app.rendering import HTMX_FILES, environment, render, skipped_lines
 from app.source_view import Asked, viewer
 from app.texts import LANGUAGES, TEXTS, preferred, words
+from app.uploads import Limits
 from domain.access import Role, TokenScope
 from domain.account import ApiToken, Session, User
 from domain.audit import Act, AuditEntry
@@ -42,6 +43,7 @@ from domain.ids import (
     VersionId,
     new_id,
 )
+from domain.library import Place, Shelved, Wanted
 from domain.notebook import Notebook, Share
 from domain.passage import Passage
 from domain.ports import Box
@@ -180,6 +182,12 @@ SOURCES = [
     source(status=SourceStatus.FAILED, error=Problem("unreadable", f"No {EVIL}.")),
     source(kind=SourceKind.TEXT, pages=None),
 ]
+LIMITS = Limits(20_000_000, 500_000_000, 50)
+SHELVED = [
+    Shelved(each, places)
+    for each in [*SOURCES, source(summary=Summary(SummaryKind.QUOTED, EVIL), url=f"https://{EVIL}")]
+    for places in ((), (Place(NOTEBOOK.id, EVIL), Place(NotebookId(new_id()), "Other")))
+]
 ANSWERS = [
     answer(),
     answer(status=AnswerStatus.STREAMING),
@@ -228,10 +236,10 @@ def every_context(around: Frame) -> list[Context]:
         contexts.NotebooksPage(around, [], None),
         contexts.NotebooksPage(around, [NOTEBOOK], before),
         contexts.NotebookPage(
-            around, NOTEBOOK, note, Role.OWNER, SOURCES, "s", turns, before, before, None
+            around, NOTEBOOK, note, Role.OWNER, SOURCES, "s", turns, before, before, None, LIMITS
         ),
         contexts.NotebookPage(
-            around, NOTEBOOK, note, Role.READ, [], "s", [], None, before, source()
+            around, NOTEBOOK, note, Role.READ, [], "s", [], None, before, source(), LIMITS
         ),
         contexts.GuestsFragment(around, NOTEBOOK, [GUEST], EVIL, EVIL),
         contexts.GuestsPage(around, NOTEBOOK, []),
@@ -246,6 +254,15 @@ def every_context(around: Frame) -> list[Context]:
         ),
         *(contexts.FeedbackFragment(around, made, said=True) for made in ANSWERS),
         contexts.SourceList(around, note, SOURCES, [EVIL], Role.OWNER),
+        *(contexts.LibraryRow(around, each, [NOTEBOOK]) for each in SHELVED),
+        contexts.LibraryPage(around, SHELVED, [NOTEBOOK], Wanted(EVIL, SourceKind.PDF), "/more"),
+        contexts.LibraryPage(around, [], [], Wanted(), ""),
+        contexts.LibraryPage(around, [], [], Wanted(EVIL), ""),
+        *(
+            kind(around, NOTEBOOK, shelved, EVIL, is_all)
+            for kind in (contexts.PickerFragment, contexts.PickerPage)
+            for shelved, is_all in ((SHELVED, False), ([], True))
+        ),
         contexts.ViewerFragment(around, shown()),
         contexts.ViewerFragment(around, shown(text=None)),
         contexts.ViewerFragment(around, shown(boxes=[])),

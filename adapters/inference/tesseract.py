@@ -7,10 +7,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
-
-from PIL import Image
 
 from domain.errors import ModelRefused, ModelUnavailable
 from domain.ports import Picture, Seen
@@ -55,8 +52,10 @@ class TesseractVision:
     dpi = 200
 
     def __init__(self, program: str, languages: str) -> None:
-        self._command = [
+        self._child = [
             *(sys.executable, "-P", "-m", "adapters.inference.tesseract_child", str(os.getpid())),
+        ]
+        self._command = [
             *(program, "stdin", "stdout", "-l", languages, "--psm", "1"),
             *("--dpi", str(self.dpi), "tsv"),
         ]
@@ -69,20 +68,20 @@ class TesseractVision:
     async def transcribe(self, picture: Picture, seen: Seen) -> Transcript:
         """See the port. It describes nothing."""
         async with self._turns:
-            found = await self._read(picture.content)
+            found = await self._read(picture.content, "upright")
             if found.text and found.confidence < _SURE:
                 # With few words on it, a page that is upside down passes for one that is not.
-                turned = await asyncio.to_thread(_turned, picture.content)
-                found = max(found, await self._read(turned), key=lambda each: each.confidence)
+                turned = await self._read(picture.content, "turned")
+                found = max(found, turned, key=lambda each: each.confidence)
         if found.text and found.confidence < _GUESSED:
             return Transcript("", TokenUsage(0), _UNREADABLE)
         problem = _TEXT_ALONE if seen is Seen.IMAGE and found.text else ""
         return Transcript(found.text, TokenUsage(0), problem)
 
-    async def _read(self, content: bytes) -> "_Found":
+    async def _read(self, content: bytes, way: str) -> "_Found":
         try:
             process = await asyncio.create_subprocess_exec(
-                *self._command,
+                *(*self._child, way, *self._command),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
@@ -137,11 +136,3 @@ def _found(table: str) -> _Found:
         paragraphs.setdefault(tuple(paragraph), []).append(" ".join(words))
     text = "\n\n".join("\n".join(each) for each in paragraphs.values())
     return _Found(text, sure / letters if letters else 0.0)
-
-
-def _turned(content: bytes) -> bytes:
-    """A picture that the reading process made, upside down."""
-    out = BytesIO()
-    with Image.open(BytesIO(content)) as image:
-        image.transpose(Image.Transpose.ROTATE_180).save(out, "PNG", compress_level=1)
-    return out.getvalue()

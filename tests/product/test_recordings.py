@@ -102,7 +102,7 @@ def test_what_need_not_be_paid_for_is_not(stage: Stage) -> None:
     for content, said in (
         (SILENCE, "silent"),
         (b"RIFF\x24\x00\x00\x00WAVEfmt ", "damaged"),
-        (b"ID3" + b"\0" * 400, "damaged"),
+        (b"ID3\x04" + b"\0" * 400, "damaged"),
     ):
         source = person.upload(notebook, "talk.wav", content)
         assert said in str(ended(person, source)["error"])

@@ -10,6 +10,8 @@ from domain.ids import NotebookId
 from domain.ports import Wakeup
 
 _END = object()
+_LET_IN_S = 0.25
+"""A first look at once would keep the first piece of an answer waiting."""
 
 
 async def while_open(
@@ -48,7 +50,8 @@ async def while_open(
 
 
 async def _closed(services: Services, user: User, notebook_id: NotebookId, changed: Wakeup) -> None:
-    """Return once that user may not see that notebook."""
+    """Return once that user may not see that notebook; now they may, or were not let in."""
+    await asyncio.sleep(_LET_IN_S)  # whatever has changed since the door is seen then
     while await services.share.is_open_to(user, notebook_id):
         await changed.wait()
         changed.clear()

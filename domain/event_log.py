@@ -17,6 +17,8 @@ LEASE = timedelta(seconds=15)
 
 _FLUSH_S = 0.1
 _RENEW_S = 4.0
+_HEAD_START_S = 0.005
+"""Of the first piece on its way to its readers, before the next one is read."""
 
 
 class EventLog:
@@ -63,14 +65,15 @@ class EventLog:
                 # A database that is away for a moment costs nothing: the pieces wait here.
                 with suppress(Unavailable):
                     await self._flush()
-                if self._next_id > 1:
+                if self._next_id > 1 and not self._first.is_set():
+                    await asyncio.sleep(_HEAD_START_S)
                     self._first.set()
                 await _set_within(self._closing, _FLUSH_S)
         finally:
             self._first.set()
 
     async def first_shown(self) -> None:
-        """Return once the first piece was committed, or could not be, while `run` runs.
+        """Return once the first piece was sent, or could not be, while `run` runs.
 
         A model that sends faster than that would else be read first and shown afterwards.
         """

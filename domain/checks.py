@@ -169,20 +169,22 @@ class _Doubts:
             for start, end, detail in negations.opposed(changes, self.claim.text, quote.text)
         ]
         for change in changes:
-            if not self._is_exchange(change, quote):
-                continue
+            is_exchange = self._is_exchange(change, quote)
             for token in change.claim:
+                if isinstance(token, Word) and not is_exchange:
+                    continue
                 if self._is_replaced(token, change.quote, quote):
                     kind = _KINDS[type(token)]
-                    found.append(
-                        self._check(token, kind, f"stands where its passage has another {kind}")
-                    )
+                    reason = f"stands where its passage has another {kind}"
+                    found.append(self._check(token, kind, reason))
         return found
 
     def _is_exchange(self, change: alignment.Change, quote: Wording) -> bool:
-        """True where as many things are told here as there; else it is another phrase."""
-        said = sum(self._is_marked(self.claim, token) for token in change.claim)
-        return said == sum(self._is_marked(quote, token) for token in change.quote)
+        """True where a name stands for another; where words moved, it is another phrase."""
+        said = [token for token in change.claim if self._is_marked(self.claim, token)]
+        there = [token for token in change.quote if self._is_marked(quote, token)]
+        here = {alignment.key(token) for token in self.claim.words}
+        return len(said) == len(there) and not any(alignment.key(t) in here for t in there)
 
     def _swapped(self, quote: Wording) -> list[Check]:
         """Names, numbers and dates that change places while the rest stays."""

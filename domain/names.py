@@ -154,5 +154,6 @@ def _beside(claim: Wording, index: int, other: int) -> bool:
     return (
         _GAP.fullmatch(claim.text[first.end : second.start]) is not None
         and spelled[0].isupper()
+        and neighbour.folded not in function_words("de") | function_words("en")
         and not spelled.casefold().endswith(_COMMON_ENDINGS)
     )

@@ -67,6 +67,47 @@ def test_what_a_german_passage_says_is_not_doubted(said: str) -> None:
     assert doubts(said, DE, "de") == []
 
 
+LAW = (
+    """Die Bundesrepublik Deutschland ist ein demokratischer Bundesstaat. Wahlberechtigt ist, wer das
+    achtzehnte Lebensjahr vollendet hat. Das Amt des Bundespräsidenten dauert fünf Jahre; wählbar
+    ist, wer das vierzigste Lebensjahr vollendet hat.""",
+    """Die Miete beträgt 1.250,00 EUR monatlich und ist bis zum 3. Werktag zu zahlen. Die Kaution
+    beträgt drei Monatsmieten, also 3.750,00 EUR. Das Mietverhältnis beginnt am 01.04.2023.
+    Vermieterin ist Frau Petra Schmitz, Köln.""",
+)
+FIRM = (
+    """The company was founded by Maria Lopez in Madrid on 5 May 1998. Revenue grew from $2.5
+    million in 2019 to $4.1 million in 2021, an increase of 64%. It has about 120 people.""",
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "**Wahlrecht:** Wählen darf, wer mindestens 18 Jahre alt ist [1].",
+        "Laut dem Grundgesetz ist Deutschland ein demokratischer Bundesstaat [1].",
+        "Das Alter für die Wählbarkeit liegt bei 40 Jahren [1]. Die Amtszeit umfasst 5 Jahre [1].",
+        "Die Kaltmiete liegt bei 1250 € pro Monat, die Kaution bei drei Monatsmieten [2].",
+        "1. Miete: 1.250 Euro, fällig am dritten Werktag [2]\n2. Kaution: 3.750 € [2]",
+        "Das Mietverhältnis besteht seit April 2023 mit Petra Schmitz aus Köln [2].",
+    ],
+)
+def test_a_german_paraphrase_is_not_doubted(said: str) -> None:
+    assert doubts(said, LAW, "de") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Maria Lopez founded the company in Madrid in May 1998 [1].",
+        "Its revenue rose by 64 percent, from 2.5 to 4.1 million dollars, by 2021 [1].",
+        "Roughly 120 people work there [1]. However, the report does not say where.",
+    ],
+)
+def test_an_english_paraphrase_is_not_doubted(said: str) -> None:
+    assert doubts(said, FIRM) == []
+
+
 @pytest.mark.parametrize(
     ("said", "language"),
     [

@@ -51,6 +51,7 @@ from domain.usecases.manage_accounts import ManageAccounts
 from domain.usecases.manage_credentials import ManageCredentials
 from domain.usecases.manage_notebooks import ManageNotebooks
 from domain.usecases.manage_sources import ManageSources
+from domain.usecases.operate import Operate
 from domain.usecases.rate_answer import RateAnswer
 from domain.usecases.read_audit import ReadAudit
 from domain.usecases.read_citation import ReadCitation
@@ -74,6 +75,7 @@ class Services:
     change_password: ChangePassword
     sign_in_elsewhere: SignInElsewhere | None
     administer: Administer
+    operate: Operate
     export_account: ExportAccount
     delete_account: DeleteAccount
     share: ShareNotebook
@@ -177,6 +179,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         administer=Administer(uow, ports.hasher, settings.signup_credit),
         export_account=ExportAccount(uow, ports.blobs, ports.archiver, clock),
         delete_account=DeleteAccount(uow, ports.blobs, sources.delete),
+        operate=Operate(uow),
         share=ShareNotebook(uow),
         audit=ReadAudit(uow),
         notebooks=ManageNotebooks(uow),

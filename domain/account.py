@@ -1,12 +1,14 @@
 """Accounts: who may ask, and what they may still spend."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
 from domain.errors import Rejected
 from domain.ids import InvitationId, SessionId, TokenId, UserId
+from domain.limits import LimitName
 from domain.text_gate import clean
 
 _EMAIL = re.compile(r"[^\s@<>\"]{1,64}@[^\s@<>\"]{1,250}")
@@ -29,6 +31,12 @@ class User:
     """True where the admin has shut it: nobody signs in to it."""
     is_leaving: bool = False
     """True where it is being deleted."""
+    limits: Mapping[LimitName, int] = field(default_factory=dict)
+    """Those that the admin set for this account."""
+
+    def limit(self, name: LimitName, setting: int) -> int:
+        """What holds for this account, where the setting says so much."""
+        return self.limits.get(name, setting)
 
 
 @dataclass(frozen=True, slots=True)

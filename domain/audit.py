@@ -31,6 +31,9 @@ class Act(StrEnum):
     ADMIN_ENDED = "admin_ended"
     DISABLED = "disabled"
     ENABLED = "enabled"
+    JOB_RETRIED = "job_retried"
+    CALL_SETTLED = "call_settled"
+    LIMITS_SET = "limits_set"
     EXPORTED = "exported"
     ACCOUNT_DELETED = "account_deleted"
 

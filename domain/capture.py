@@ -27,11 +27,13 @@ class Attempt:
         source: as the attempt found it.
         show: publishes progress; raises Superseded.
         require: raises Superseded in the transaction that would do more, such as open a call.
+        most_words: where its owner has a limit of their own.
     """
 
     source: Source
     show: Callable[[Progress], Awaitable[None]]
     require: Callable[[Stores], Awaitable[None]]
+    most_words: int | None = None
 
     @property
     def payer(self) -> Payer:

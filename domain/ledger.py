@@ -29,10 +29,15 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """How a call ended and what it used."""
+    """How a call ended and what it used.
+
+    Args:
+        error: what the provider said where it went wrong.
+    """
 
     status: CallStatus
     usage: TokenUsage
+    error: str = ""
 
 
 NOT_SERVED = Settlement(CallStatus.FAILED, TokenUsage(0, 0))

@@ -20,6 +20,7 @@ CALL_LEASE = timedelta(minutes=15)
 _UNAVAILABLE_TRIES = 5
 _INVALID_TRIES = 2
 _WAIT_MAX_S = 30.0
+_LONGEST_ERROR = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +35,17 @@ class Payer:
 
 def settlement_of(error: ModelError, bound: TokenUsage) -> Settlement:
     """How a call that went wrong is billed."""
+    said = error.message[:_LONGEST_ERROR]
+    not_served = replace(NOT_SERVED, error=said)
     if isinstance(error, ModelUnavailable):
         if not error.may_be_billed:
-            return NOT_SERVED
+            return not_served
         # Sent, and no answer came: it may have read the input, it gave nothing back.
-        return Settlement(CallStatus.CUT, replace(bound, output_tokens=0, estimated=True))
+        return Settlement(CallStatus.CUT, replace(bound, output_tokens=0, estimated=True), said)
     if error.usage is None:
-        return NOT_SERVED
+        return not_served
     served = isinstance(error, ModelAnswerInvalid)
-    return Settlement(CallStatus.SERVED if served else CallStatus.CUT, error.usage)
+    return Settlement(CallStatus.SERVED if served else CallStatus.CUT, error.usage, said)
 
 
 def wait_s(error: ModelError, tries: int) -> float | None:

@@ -5,7 +5,7 @@ Each store belongs to the unit of work that hands it out and is used inside it. 
 less than `at_least`.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -23,6 +23,7 @@ from domain.export import Export
 from domain.fetch import Fetch
 from domain.ids import (
     AnswerId,
+    CallId,
     ChunkId,
     ExportId,
     InvitationId,
@@ -36,7 +37,9 @@ from domain.ids import (
 from domain.jobs import JobKind
 from domain.ledger import CallTotal, Intent, Settlement, UsageGroup, UsageRow
 from domain.library import Shelved, Wanted
+from domain.limits import LimitName
 from domain.notebook import Document, Notebook, Share
+from domain.operations import FailedJob, ModelHealth, OpenCall, OwnedSource, QueueState
 from domain.passage import Chunk, ChunkPlace, Passage
 from domain.ports import Vectors
 from domain.query import Query
@@ -45,7 +48,7 @@ from domain.source import Progress, Reading, Source, StoredFile
 from domain.suggestions import Outline
 from domain.summary import Summary, ToSummarise
 from domain.transcript import Transcript
-from domain.usage import CallKind, TokenUsage
+from domain.usage import CallKind, CallStatus, TokenUsage
 
 T = TypeVar("T")
 
@@ -111,6 +114,10 @@ class Accounts(Protocol):
 
     async def set_disabled(self, user_id: UserId, *, is_disabled: bool) -> None:
         """Shut an account, or open it again; every stream of its person is told at commit."""
+        ...
+
+    async def set_limits(self, user_id: UserId, amounts: Mapping[LimitName, int | None]) -> None:
+        """Set limits for that account alone; None takes one back."""
         ...
 
     async def leave(self, user_id: UserId) -> bool:
@@ -240,6 +247,10 @@ class Exports(Protocol):
         """Count another try: how many there were; None where it is gone or needs none."""
         ...
 
+    async def again(self, export_id: ExportId, lifetime: timedelta) -> Export | None:
+        """Let one that failed wait again; None where it did not fail."""
+        ...
+
     async def finish(self, export_id: ExportId, size: int) -> None:
         """Its archive is there, with so many bytes."""
         ...
@@ -252,6 +263,30 @@ class Exports(Protocol):
 
     async def stalled(self) -> list[Export]:
         """Those that wait, for which no job is left."""
+        ...
+
+
+class Operations(Protocol):
+    """What an admin looks at, across all accounts."""
+
+    async def queues(self) -> list[QueueState]:
+        """Queues in which something waits or runs."""
+        ...
+
+    async def failed(self, *, limit: int, after: UUID | None) -> Page[FailedJob]:
+        """Newest first."""
+        ...
+
+    async def health(self) -> list[ModelHealth]:
+        """By kind and model."""
+        ...
+
+    async def sources(self, *, limit: int, after: UUID | None) -> Page[OwnedSource]:
+        """Newest first."""
+        ...
+
+    async def open_calls(self, *, limit: int, after: UUID | None) -> Page[OpenCall]:
+        """Calls of unknown end, newest first."""
         ...
 
 
@@ -703,6 +738,10 @@ class Ledger(Protocol):
         """
         ...
 
+    async def find(self, call_id: CallId) -> tuple[Intent, CallStatus] | None:
+        """A call and where it stands, held until commit."""
+        ...
+
     async def forget(self, user_id: UserId) -> None:
         """Keep that user's calls, but not whose they were nor what for."""
         ...
@@ -820,6 +859,9 @@ class Stores(Protocol):
 
     @property
     def exports(self) -> Exports: ...
+
+    @property
+    def operations(self) -> Operations: ...
 
     @property
     def shares(self) -> Shares: ...

@@ -1,5 +1,7 @@
 """User rows."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from uuid import UUID
@@ -10,11 +12,13 @@ from domain.account import User
 from domain.channels import ACCESS_CHANGED
 from domain.errors import Conflict, Forbidden
 from domain.ids import UserId, new_id
+from domain.limits import LimitName
 from domain.stores import Page
 
 USER = (
     "u.id, u.email, u.is_admin, u.pdf_capture, u.language, u.credit - u.reserved as credit,"
-    " u.created_at, u.disabled_at, u.deleting_at"
+    " u.created_at, u.disabled_at, u.deleting_at,"
+    " (select json_object_agg(name, amount) from user_limits l where l.user_id = u.id) as limits"
 )
 """Columns of an account `u`."""
 
@@ -31,6 +35,7 @@ def user_of(row: Row) -> User:
         created_at=row.created_at,
         is_disabled=row.disabled_at is not None,
         is_leaving=row.deleting_at is not None,
+        limits={LimitName(k): v for k, v in json.loads(row.limits).items()} if row.limits else {},
     )
 
 
@@ -138,6 +143,23 @@ class PostgresAccounts(Store):
             id=user_id,
         )
         await self._run("select pg_notify(:channel, :id)", channel=ACCESS_CHANGED, id=str(user_id))
+
+    async def set_limits(self, user_id: UserId, amounts: Mapping[LimitName, int | None]) -> None:
+        for name, amount in amounts.items():
+            if amount is None:
+                await self._run(
+                    "delete from user_limits where user_id = :id and name = :name",
+                    id=user_id,
+                    name=name.value,
+                )
+            else:
+                await self._run(
+                    "insert into user_limits (user_id, name, amount) values (:id, :name, :amount)"
+                    " on conflict (user_id, name) do update set amount = excluded.amount",
+                    id=user_id,
+                    name=name.value,
+                    amount=amount,
+                )
 
     async def leave(self, user_id: UserId) -> bool:
         # Of two admins who leave at once the second one sees that the first one does.

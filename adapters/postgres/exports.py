@@ -66,6 +66,16 @@ class PostgresExports(Store):
         )
         return row.tries if row else None
 
+    async def again(self, export_id: ExportId, lifetime: timedelta) -> Export | None:
+        row = await self._one(
+            "update exports set status = 'queued', tries = 0, error = null,"
+            " expires_at = now() + cast(:lifetime as interval)"
+            " where id = :id and status = 'failed' returning *",
+            id=export_id,
+            lifetime=lifetime,
+        )
+        return _export(row) if row else None
+
     async def finish(self, export_id: ExportId, size: int) -> None:
         await self._run(
             "update exports set status = 'ready', bytes = :size where id = :id",

@@ -8,10 +8,10 @@ from uuid import UUID
 from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
 from domain.errors import OutOfCredit
-from domain.ids import AnswerId, SourceId, UserId
+from domain.ids import AnswerId, CallId, SourceId, UserId
 from domain.ledger import CallTotal, Intent, Settlement, UsageGroup, UsageRow
 from domain.stores import Page
-from domain.usage import CallKind, CallStatus, TokenUsage
+from domain.usage import CallKind, CallStatus, Price, TokenUsage
 
 _GROUPS = {
     "day": "to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')",
@@ -23,7 +23,7 @@ _GROUPS = {
 _SETTLED = """
 update model_calls c set status = :status, input_tokens = :input_tokens,
     output_tokens = :output_tokens, seconds = nullif(cast(:seconds as numeric), 0),
-    estimated = :estimated, cost = :cost, settled_at = now()
+    estimated = :estimated, cost = :cost, error = :error, settled_at = now()
 from (select id, status, cost from model_calls
     where id = :id and status in ('pending', 'unknown') for update) as open
 where c.id = open.id
@@ -40,7 +40,8 @@ from settled where u.id = settled.user_id
 """
 
 
-def _usage_row(row: Row) -> UsageRow:
+def usage_row(row: Row) -> UsageRow:
+    """A call from its columns."""
     return UsageRow(
         id=row.id,
         kind=CallKind(row.kind),
@@ -130,6 +131,7 @@ class PostgresLedger(Store):
             output_tokens=settlement.usage.output_tokens,
             seconds=settlement.usage.seconds,
             estimated=settlement.usage.estimated,
+            error=settlement.error or None,
             cost=Decimal(0) if failed else call.price.cost(settlement.usage),
             id=call.id,
         )
@@ -157,10 +159,30 @@ class PostgresLedger(Store):
             kind=kind and kind.value,
         )
 
+    async def find(self, call_id: CallId) -> tuple[Intent, CallStatus] | None:
+        # Held until commit: of two who settle it the second one sees that it is settled.
+        row = await self._one("select * from model_calls where id = :id for update", id=call_id)
+        if row is None:
+            return None
+        intent = Intent(
+            id=row.id,
+            user_id=row.user_id,
+            kind=CallKind(row.kind),
+            model=row.model,
+            price=Price(row.input_price, row.output_price, row.minute_price),
+            bound=TokenUsage(
+                *(row.input_tokens, row.output_tokens, row.estimated), row.seconds or Decimal(0)
+            ),
+            notebook_id=row.notebook_id,
+            source_id=row.source_id,
+            answer_id=row.answer_id,
+        )
+        return intent, CallStatus(row.status)
+
     async def forget(self, user_id: UserId) -> None:
         await self._run(
             "update model_calls set user_id = null, notebook_id = null, source_id = null,"
-            " answer_id = null, document_id = null where user_id = :id",
+            " answer_id = null, document_id = null, error = null where user_id = :id",
             id=user_id,
         )
 
@@ -177,7 +199,7 @@ class PostgresLedger(Store):
             after=after,
             most=limit + 1,
         )
-        return page_of(rows, limit, _usage_row)
+        return page_of(rows, limit, usage_row)
 
     async def grouped(
         self, user_id: UserId, *, start: datetime, end: datetime, by: Sequence[str]

@@ -29,14 +29,14 @@ from domain.source import (
 from domain.stores import Page
 from domain.summary import Summary, SummaryKind
 
-_SOURCE = """
+SOURCE = """
 select s.*, v.language, v.pages, v.words, coalesce(v.chunk_count, 0) as chunk_count, v.skipped,
     m.kind as summary_kind, m.text as summary
 from sources s left join source_versions v on v.id = s.version_id
     left join source_summaries m on m.version_id = s.version_id
 """
 
-_SHELVED = _SOURCE.replace(
+_SHELVED = SOURCE.replace(
     "\nfrom",
     """, array(select cast(n.id as text) || n.title from notebook_sources l
     join notebooks n on n.id = l.notebook_id where l.source_id = s.id order by n.id) as places
@@ -49,10 +49,11 @@ def _shelved(row: Row) -> Shelved:
     places = (
         Place(NotebookId(UUID(place[:_ID_LENGTH])), place[_ID_LENGTH:]) for place in row.places
     )
-    return Shelved(_source(row), tuple(places))
+    return Shelved(source_of(row), tuple(places))
 
 
-def _source(row: Row) -> Source:
+def source_of(row: Row) -> Source:
+    """A source from the columns of `SOURCE`."""
     skipped = json.loads(row.skipped) if isinstance(row.skipped, str) else row.skipped or []
     return Source(
         id=row.id,
@@ -120,15 +121,15 @@ class PostgresSources(Store):
             url=source.url,
         )
         assert row is not None  # noqa: S101 - inserted or found
-        kept = await self._one(f"{_SOURCE} where s.id = :id", id=row.id)
+        kept = await self._one(f"{SOURCE} where s.id = :id", id=row.id)
         assert kept is not None  # noqa: S101 - the statement above holds it
-        return _source(kept), row.id == source.id
+        return source_of(kept), row.id == source.id
 
     async def get(
         self, source_id: SourceId, user_id: UserId, *, at_least: Role = Role.OWNER
     ) -> Source | None:
         row = await self._one(
-            f"select s.*, a.role from ({_SOURCE} where s.id = :id) s join source_access a"
+            f"select s.*, a.role from ({SOURCE} where s.id = :id) s join source_access a"
             # Of several roles "owner" sorts before "read".
             " on a.source_id = s.id where a.user_id = :user_id order by a.role limit 1",
             id=source_id,
@@ -137,13 +138,13 @@ class PostgresSources(Store):
         if row is None:
             return None
         Role(row.role).require(at_least)
-        return _source(row)
+        return source_of(row)
 
     async def in_notebook(
         self, notebook_id: NotebookId, *, limit: int, after: UUID | None
     ) -> Page[Source]:
         rows = await self._all(
-            f"{_SOURCE} join notebook_sources l on l.source_id = s.id"
+            f"{SOURCE} join notebook_sources l on l.source_id = s.id"
             " where l.notebook_id = :notebook_id"
             " and (cast(:after as uuid) is null or s.id > :after)"
             " order by s.id limit :most",
@@ -151,17 +152,17 @@ class PostgresSources(Store):
             after=after,
             most=limit + 1,
         )
-        return page_of(rows, limit, _source)
+        return page_of(rows, limit, source_of)
 
     async def of_owner(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[Source]:
         rows = await self._all(
-            f"{_SOURCE} where s.owner_id = :user_id"
+            f"{SOURCE} where s.owner_id = :user_id"
             " and (cast(:after as uuid) is null or s.id > :after) order by s.id limit :most",
             user_id=user_id,
             after=after,
             most=limit + 1,
         )
-        return page_of(rows, limit, _source)
+        return page_of(rows, limit, source_of)
 
     async def shelf(
         self, user_id: UserId, wanted: Wanted, *, limit: int, after: UUID | None
@@ -200,9 +201,9 @@ class PostgresSources(Store):
         )
         if claimed is None:
             return None
-        row = await self._one(f"{_SOURCE} where s.id = :id", id=source_id)
+        row = await self._one(f"{SOURCE} where s.id = :id", id=source_id)
         assert row is not None  # noqa: S101 - the update above holds it
-        return _source(row), claimed.tries
+        return source_of(row), claimed.tries
 
     async def still_mine(self, source_id: SourceId, attempt: int) -> bool:
         row = await self._one(

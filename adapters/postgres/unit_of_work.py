@@ -18,6 +18,7 @@ from adapters.postgres.index import PostgresIndex
 from adapters.postgres.jobs import PostgresJobs
 from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.notebooks import PostgresNotebooks
+from adapters.postgres.operations import PostgresOperations
 from adapters.postgres.shares import PostgresShares
 from adapters.postgres.sources import PostgresSources
 from adapters.postgres.suggestions import PostgresSuggestions
@@ -36,6 +37,7 @@ class PostgresStores:
         self.accounts = PostgresAccounts(connection)
         self.credentials = PostgresCredentials(connection)
         self.exports = PostgresExports(connection)
+        self.operations = PostgresOperations(connection)
         self.shares = PostgresShares(connection)
         self.audit = PostgresAudit(connection)
         self.notebooks = PostgresNotebooks(connection)

@@ -12,6 +12,7 @@ from domain.account import User
 from domain.errors import NotFound, Rejected, TooLarge
 from domain.ids import NotebookId, SourceId, new_id
 from domain.jobs import INGEST_SOURCE
+from domain.limits import LimitName
 from domain.ports import BlobStore, Clock, Reader
 from domain.sound import sound_type
 from domain.source import CaptureMode, Source, SourceKind, SourceStatus
@@ -111,7 +112,9 @@ class AddSource:
         content.seek(0)
         head = content.read(_HEAD_BYTES)
         recording = sound_type(head)
-        most = self.max_audio_bytes if recording else self.max_bytes
+        most = user.limit(LimitName.FILE_BYTES, self.max_bytes)
+        if recording:
+            most = user.limit(LimitName.AUDIO_BYTES, self.max_audio_bytes)
         if size > most:
             raise TooLarge(f"{name} has {size / 1e6:.1f} MB; {most / 1e6:.0f} MB is the limit.")
         telling = head + content.read() if head.startswith(_CONTAINERS) else head
@@ -132,7 +135,7 @@ class AddSource:
                 return first
             await tx.sources.hold_blob(user.id, digest)
             kept, is_new = await tx.sources.add(source)
-            await tx.notebooks.link(notebook_id, kept.id, most=self.max_sources_per_notebook)
+            await tx.notebooks.link(notebook_id, kept.id, most=self._most_sources(user))
             if is_new:
                 await tx.jobs.enqueue(
                     INGEST_SOURCE, f"{kept.id}:{kept.attempt}", source_id=str(kept.id)
@@ -176,7 +179,7 @@ class AddSource:
             if first:
                 return first
             kept, is_new = await tx.sources.add(source)
-            await tx.notebooks.link(notebook_id, kept.id, most=self.max_sources_per_notebook)
+            await tx.notebooks.link(notebook_id, kept.id, most=self._most_sources(user))
             if is_new:
                 await tx.jobs.enqueue(
                     INGEST_SOURCE, f"{kept.id}:{kept.attempt}", source_id=str(kept.id)
@@ -206,9 +209,12 @@ class AddSource:
             source = await tx.sources.get(source_id, user.id)
             if source is None:
                 raise NotFound("There is no such source in your library.")
-            await tx.notebooks.link(notebook_id, source_id, most=self.max_sources_per_notebook)
+            await tx.notebooks.link(notebook_id, source_id, most=self._most_sources(user))
             await self._remember(tx, user, request, source, is_new=False)
         return source, False
+
+    def _most_sources(self, user: User) -> int:
+        return user.limit(LimitName.SOURCES, self.max_sources_per_notebook)
 
     async def _first_answer(
         self, tx: Stores, user: User, request: "_Request | None"

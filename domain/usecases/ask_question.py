@@ -13,6 +13,7 @@ from domain.errors import NotFound, OverQuota, Rejected
 from domain.event_log import LEASE
 from domain.ids import AnswerId, NotebookId, SourceId, new_id
 from domain.ledger import Intent
+from domain.limits import LimitName
 from domain.metering import CALL_LEASE, MeteredEmbedder, Payer
 from domain.notebook import Document, may_hold_answers
 from domain.ports import Clock
@@ -87,9 +88,10 @@ class AskQuestion:
                 await tx.notebooks.get(notebook_id, user.id, at_least=Role.ASK)
                 raise NotFound("There is no such notebook.")
             text = _valid(question)
-            if asked_today > self.max_questions_per_notebook_day:
+            most = user.limit(LimitName.QUESTIONS, self.max_questions_per_notebook_day)
+            if asked_today > most:
                 raise OverQuota(
-                    f"Your {self.max_questions_per_notebook_day} questions of today in this"
+                    f"Your {most} questions of today in this"
                     " notebook are used up. Ask again tomorrow (UTC), or in another notebook."
                 )
             answer = self._turn(user, notebook_id, text, source_ids, about)

@@ -88,26 +88,10 @@ class CaptureSource:
         pdf = await self.reader.pdf_text(content, password, on_page=on_page)
         wanted = pages_to_see(pdf, mode) if self.sight else []
         if self.sight and wanted:
-            self._require_few(pdf, wanted, mode, self.sight.most_pages)
+            most_words = self.max_words if attempt.most_words is None else attempt.most_words
+            _require_few(pdf, wanted, mode, self.sight.most_pages, most_words)
         transcripts = await self._pages_seen(attempt, content, password, wanted)
         return composed(pdf, mode, transcripts, sees=self.sight is not None)
-
-    def _require_few(
-        self, pdf: PdfText, wanted: Sequence[int], mode: CaptureMode, most_pages: int
-    ) -> None:
-        """Check every limit before any of it is paid for."""
-        if len(wanted) > most_pages:
-            raise TooLarge(
-                f"{len(wanted):,} pages of this PDF would be read by a vision model (capture mode"
-                f' "{mode}"); {most_pages:,} is the limit (PDF_VISION_MAX_PAGES). Split it, or add'
-                ' it in capture mode "text".'
-            )
-        layers = tuple(
-            Passage(page.page, page.page, page.text)
-            for page in pdf.pages
-            if page.page not in set(wanted)
-        )
-        require_few_words(Reading(layers, None).words, self.max_words)
 
     async def _pages_seen(
         self, attempt: Attempt, content: bytes, password: str, wanted: Sequence[int]
@@ -180,3 +164,19 @@ class CaptureSource:
             return unseal(sealed, await self.blobs.get(source.pad_key))
         except NotFound:  # killed while an earlier attempt ended: it is asked for again
             return ""
+
+
+def _require_few(
+    pdf: PdfText, wanted: Sequence[int], mode: CaptureMode, most_pages: int, most_words: int
+) -> None:
+    """Check every limit before any of it is paid for."""
+    if len(wanted) > most_pages:
+        raise TooLarge(
+            f"{len(wanted):,} pages of this PDF would be read by a vision model (capture mode"
+            f' "{mode}"); {most_pages:,} is the limit (PDF_VISION_MAX_PAGES). Split it, or add'
+            ' it in capture mode "text".'
+        )
+    seen = set(wanted)
+    layers = (page for page in pdf.pages if page.page not in seen)
+    passages = tuple(Passage(page.page, page.page, page.text) for page in layers)
+    require_few_words(Reading(passages, None).words, most_words)

@@ -20,6 +20,7 @@ from domain.errors import (
 from domain.ids import ChunkId, SourceId, VersionId, new_id
 from domain.jobs import SUMMARISE_SOURCE
 from domain.language import detect
+from domain.limits import LimitName
 from domain.metering import MeteredEmbedder, Payer
 from domain.passage import Chunk, Passage
 from domain.ports import Chunker, Embedded, Vectors
@@ -109,7 +110,11 @@ class IngestSource:
     async def _ingest(self, source: Source) -> None:
         async with self.uow() as tx:
             paid = await tx.index.paid(source.id, self.embedding_set.id)
-        reading = await self._read(source, quietly=bool(paid))
+            owner = await tx.accounts.get(source.owner_id)
+        most_words = self.settings.max_words
+        if owner:
+            most_words = owner.limit(LimitName.WORDS, most_words)
+        reading = await self._read(source, most_words, quietly=bool(paid))
         chunks, language = await asyncio.to_thread(self._cut, reading)
         indexing = asyncio.create_task(asyncio.to_thread(postings_of, chunks))
         vectors = await self._embed(source, chunks, paid)
@@ -146,7 +151,7 @@ class IngestSource:
                 await tx.index.forget_paid(source.id)
                 await self.capture.adopt(tx, source)
 
-    async def _read(self, source: Source, *, quietly: bool) -> Reading:
+    async def _read(self, source: Source, most_words: int, *, quietly: bool) -> Reading:
         """The file's passages, each with its language.
 
         Args:
@@ -160,16 +165,16 @@ class IngestSource:
         async def require(tx: Stores) -> None:
             await self._still_mine(tx, source)
 
-        reading = await self.capture(Attempt(source, show, require))
+        reading = await self.capture(Attempt(source, show, require, most_words))
         if source.version_id is not None:
             async with self.uow() as tx:
                 before = await tx.sources.passages(source.version_id)
             if [_said(p) for p in before] == [_said(p) for p in reading.passages]:
                 raise Unchanged
+        require_few_words(reading.words, most_words)
         return await asyncio.to_thread(self._judged, reading)
 
     def _judged(self, reading: Reading) -> Reading:
-        require_few_words(reading.words, self.settings.max_words)
         passages = tuple(replace(p, language=detect(p.text)) for p in reading.passages)
         return replace(reading, passages=passages)
 

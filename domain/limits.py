@@ -1,0 +1,30 @@
+"""What one person may use; the settings say it where the admin has set nothing for them."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from domain.errors import Rejected
+
+_MOST = 10**12
+
+
+class LimitName(StrEnum):
+    """Limits that may be set for one person."""
+
+    QUESTIONS = "max_questions_per_notebook_day"
+    FILE_BYTES = "max_file_bytes"
+    AUDIO_BYTES = "max_audio_bytes"
+    WORDS = "max_words_per_source"
+    SOURCES = "max_sources_per_notebook"
+
+
+def checked(amounts: Mapping[LimitName, int | None]) -> Mapping[LimitName, int | None]:
+    """Let pass what may be limits.
+
+    Raises:
+        Rejected: one is less than 0 or absurdly large.
+    """
+    for name, amount in amounts.items():
+        if amount is not None and not 0 <= amount <= _MOST:
+            raise Rejected(f"{name.value} is 0 to {_MOST:,}, or null for the setting.")
+    return amounts

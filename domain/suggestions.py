@@ -105,7 +105,9 @@ def _of(outline: Outline, language: str) -> list[str]:
     told = _told(outline.opening, language) if outline.language == language else iter(())
     topics = map(_ABOUT[language].format, _topics(outline.opening))
     headings = (
-        _ABOUT[language].format(heading) for heading in map(_heading, outline.headings) if heading
+        _ABOUT[language].format(heading)
+        for heading in map(_heading, outline.headings)
+        if heading and heading != outline.title
     )
     title = _TITLE[language].format(" ".join(outline.title.split())[:_LONGEST])
     return list(dict.fromkeys(chain(told, headings, topics, [title])))

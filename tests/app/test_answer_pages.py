@@ -2,6 +2,7 @@
 
 import re
 
+import httpx
 import pytest
 
 from app.answer_copy import as_html, as_markdown
@@ -9,6 +10,7 @@ from app.answer_html import answer_html
 from app.texts import words
 from domain.conversation import Answer, Check, CheckKind
 from tests.app.conftest import Beleg
+from tests.app.test_page_routes import csrf, signed_in
 from tests.domain.answers import answer_of
 
 EN = words("en")
@@ -110,3 +112,30 @@ async def test_feedback_is_kept_changed_and_taken_back(beleg: Beleg) -> None:
         assert (await client.post(f"{address}/feedback", json=wrong)).status_code == 400
     refused = await stranger.post(f"{address}/feedback", json={"rating": "up"})
     assert refused.status_code == 404
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_everything_under_an_answer_works_without_scripts(beleg: Beleg) -> None:
+    client = await signed_in(beleg)
+    made = await client.post("/notebooks", data={"title": "B", "csrf": csrf(await home(client))})
+    notebook = made.headers["location"].rpartition("/")[2]
+    page = await client.get(f"/notebooks/{notebook}")
+    form = {"csrf": csrf(page.text)}
+    about = await client.get(f"/notebooks/{notebook}/composer?about=x")
+    assert about.headers["location"] == f"/notebooks/{notebook}?about=x"
+    suggested = await client.post(f"/notebooks/{notebook}/suggestions", data=form)
+    assert suggested.headers["location"] == f"/notebooks/{notebook}"
+    asked = await client.post(f"/notebooks/{notebook}/questions", data={**form, "question": "Why?"})
+    assert asked.status_code == 303
+    turns = (await client.get(f"/notebooks/{notebook}/turns")).text
+    address = f"/answers/{re.findall(r'turn-([0-9a-f-]{36})', turns)[0]}"
+    rated = await client.post(f"{address}/feedback", data={**form, "rating": "down"})
+    assert rated.headers["location"].startswith(f"/notebooks/{notebook}#turn-")
+    copied = await client.get(f"{address}/copy?form=html")
+    assert copied.headers["content-type"] == "text/plain; charset=utf-8"
+    stranger = await signed_in(beleg)
+    assert (await stranger.get(f"{address}/copy")).status_code == 404
+
+
+async def home(client: httpx.AsyncClient) -> str:
+    return (await client.get("/")).text

@@ -31,9 +31,9 @@ class RetrievalSettings:
         candidates: chunks each side puts forward.
         rrf_k: rank offset of reciprocal rank fusion.
         floor: least cosine of a chunk that only the vector side found, or of a generated one.
-        diversity: in the last quarter of the k, the best chunk of each source comes first where
-            its cosine is at most so many standard deviations (of all cosines) below the nearest
-            chunk's; 0: never.
+        diversity: in the last quarter of the k, further chunks of a source give way to the best
+            chunk of each other source whose cosine is at most so many standard deviations (of all
+            cosines) below the nearest chunk's; 0: never.
         generated_slots: chunks of generated documents among the k at most.
     """
 

@@ -10,8 +10,8 @@
 --          or a word with a minus (they are left out)
 -- ranked   the candidates of both sides, fused
 -- admitted those without the chunks of generated documents that have no slot
--- placed   the k of them: in the last quarter first the best chunk of each source that is about as
---          near as the nearest, so that no source crowds out the others
+-- placed   the k of them: in the last quarter, further chunks of a source give way to the best chunk
+--          of each other source that is about as near as the nearest
 --
 -- The planner takes the rows of near and lexical for far fewer than they are. They meet once, in
 -- scored, where it hashes them in any case; everything after it reads single rows.
@@ -177,7 +177,8 @@ placed as materialized (
     order by
         case
             when place <= cast(:k as int) - cast(:k as int) / 4 or phrases > 0 then 0
-            when :diversity > 0 and place_in_source = 1 and similarity >= near_enough then 1
+            when :diversity > 0 and place_in_source = 1
+                and (place <= cast(:k as int) or similarity >= near_enough) then 1
             else 2
         end,
         place

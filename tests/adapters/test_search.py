@@ -106,6 +106,16 @@ async def test_one_source_does_not_crowd_out_the_others(shelf: Shelf, mode: Retr
     assert {hit.source_id for hit in off} == {loud.id}
 
 
+async def test_where_each_source_has_one_chunk_nothing_gives_way(shelf: Shelf) -> None:
+    await shelf.put(("The zeppelin over the bridge.", (0.2, 1, 0, 0)))
+    for n in range(12):
+        await shelf.put((f"Towers {n}." if n % 2 else f"The bridge {n}.", (1, n / 10, 0, 0)))
+    for question in ("bridge", "zeppelin", "the zeppelin over the bridge"):
+        on = await shelf.search(UP, question, BOTH)
+        off = await shelf.search(UP, question, replace(BOTH, diversity=0.0))
+        assert [hit.chunk_id for hit in on] == [hit.chunk_id for hit in off]
+
+
 async def test_a_source_that_is_far_from_the_question_is_not_drawn_in(shelf: Shelf) -> None:
     loud = await shelf.put(*[(f"The bridge {n}.", (1, n / 50, 0, 0)) for n in range(40)])
     await shelf.put(("Zeppelins.", (0.4, 1, 0, 0)))

@@ -232,7 +232,7 @@ async def copy(
     t = frame(request, user).words
     text = str(as_html(answer, t)) if form == "html" else as_markdown(answer, t)
     # Plain text either way: nothing that a model wrote is a page of ours.
-    return Response(text, media_type="text/plain; charset=utf-8")
+    return Response(text, media_type="text/plain")
 
 
 async def _html_events(

@@ -69,8 +69,8 @@ def test_what_a_german_passage_says_is_not_doubted(said: str) -> None:
 
 LAW = (
     """Die Bundesrepublik Deutschland ist ein demokratischer Bundesstaat. Wahlberechtigt ist, wer
-    das achtzehnte Lebensjahr vollendet hat. Das Amt des Bundespräsidenten dauert fünf Jahre; wählbar
-    ist, wer das vierzigste Lebensjahr vollendet hat.""",
+    das achtzehnte Lebensjahr vollendet hat. Das Amt des Bundespräsidenten dauert fünf Jahre;
+    wählbar ist, wer das vierzigste Lebensjahr vollendet hat.""",
     """Die Miete beträgt 1.250,00 EUR monatlich und ist bis zum 3. Werktag zu zahlen. Die Kaution
     beträgt drei Monatsmieten, also 3.750,00 EUR. Das Mietverhältnis beginnt am 01.04.2023.
     Vermieterin ist Frau Petra Schmitz, Köln.""",

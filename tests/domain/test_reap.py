@@ -17,8 +17,9 @@ from domain.conversation import (
     EventKind,
 )
 from domain.errors import Unavailable
+from domain.export import Export
 from domain.ids import AnswerId, NotebookId, SourceId, UserId, new_id
-from domain.jobs import JobKind
+from domain.jobs import INGEST_SOURCE, JobKind
 from domain.stores import Stores, UnitOfWork
 from domain.usecases.reap import Reap
 
@@ -42,7 +43,8 @@ def dead_answer() -> Answer:
 
 @dataclass
 class Rows:
-    """Every store in one: two dead answers, dead calls, a source without a job, old keys."""
+    """Every store in one: two dead answers, dead calls, a source and an account without a job,
+    old keys."""
 
     broken: str = ""
     dead: list[Answer] = field(default_factory=lambda: [dead_answer(), dead_answer()])
@@ -54,7 +56,11 @@ class Rows:
     def answers(self) -> "Rows":
         return self
 
-    ledger = sources = jobs = idempotency = answers
+    ledger = sources = jobs = idempotency = accounts = answers
+
+    @property
+    def exports(self) -> "Exports":
+        return Exports()
 
     @asynccontextmanager
     async def uow(self, *, at_once: bool = False) -> AsyncIterator[Stores]:  # noqa: ARG002 - the port's
@@ -96,13 +102,25 @@ class Rows:
         return [(SourceId(new_id()), 3)]
 
     async def enqueue(self, kind: JobKind, key: str, **arguments: str) -> None:
-        assert key == f"{arguments['source_id']}:3", kind
+        made_for = f"{arguments['source_id']}:3" if kind is INGEST_SOURCE else arguments["user_id"]
+        assert key == made_for, kind
+
+    async def leaving(self) -> list[UserId]:
+        self._do("accounts")
+        return [UserId(new_id())]
 
     async def forget_old(self) -> None:
         self._do("keys")
 
 
-STEPS = ["answers", "calls", "sources", "keys"]
+class Exports:
+    """None waits."""
+
+    async def stalled(self) -> list[Export]:
+        return []
+
+
+STEPS = ["answers", "calls", "sources", "accounts", "keys"]
 
 
 async def reap(rows: Rows) -> None:

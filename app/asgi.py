@@ -25,6 +25,7 @@ from app.routes import (
     credentials_api,
     health,
     notebooks_api,
+    operations_api,
     pages,
     questions_api,
     shares_api,
@@ -62,6 +63,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
             credentials_api.router,
             account_data_api.router,
             admin_api.router,
+            operations_api.router,
         ],
         before_request=require_json,
     )

@@ -107,6 +107,15 @@ admin   admin POST   /api/v1/admin/invitations
 admin   admin GET    /api/v1/admin/invitations
 admin   admin DELETE /api/v1/admin/invitations/{invitation_id}
 admin   admin GET    /api/v1/admin/audit
+admin   admin PATCH  /api/v1/admin/users/{user_id}/limits
+admin   admin GET    /api/v1/admin/sources
+admin   admin GET    /api/v1/admin/queues
+admin   admin GET    /api/v1/admin/failed-jobs
+admin   admin POST   /api/v1/admin/failed-jobs/{job_id}/retry
+admin   admin GET    /api/v1/admin/health
+admin   admin GET    /api/v1/admin/calls
+admin   admin POST   /api/v1/admin/calls/{call_id}/settle
+admin   admin GET    /api/v1/admin/settings
 
 anyone  -     GET    /static/{digest}/{name}
 anyone  -     GET    /sign-in

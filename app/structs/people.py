@@ -132,21 +132,25 @@ class NewInvitation(LinkOut):
 
 
 class AccountRow(msgspec.Struct):
-    """An account as the admin sees it."""
+    """An account as the admin sees it; `limits` are those that are its own."""
 
     id: UUID
     email: str
     is_admin: bool
     is_disabled: bool
+    is_leaving: bool
     credit: str
+    limits: Mapping[str, int]
     created_at: datetime
 
     @classmethod
     def of(cls, user: User) -> "AccountRow":
         """From the domain."""
         return cls(
-            *(user.id, user.email, user.is_admin, user.is_disabled),
-            *(money(user.credit), user.created_at),
+            *(user.id, user.email, user.is_admin, user.is_disabled, user.is_leaving),
+            money(user.credit),
+            {name.value: amount for name, amount in user.limits.items()},
+            user.created_at,
         )
 
 

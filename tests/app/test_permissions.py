@@ -106,6 +106,8 @@ async def scene(beleg: Beleg) -> AsyncIterator[Scene]:
         "user_id": str(people["asker"].id),
         "invitation_id": str(uuid4()),
         "export_id": await _exported(people["owner"], beleg),
+        "job_id": str(uuid4()),
+        "call_id": str(uuid4()),
         "page": "1",
         "marker": "1",
     }
@@ -262,7 +264,8 @@ async def test_the_admin_s_addresses_are_for_an_admin_with_that_scope(scene: Sce
             continue
         for wrong in MALFORMED if "_id}" in path else ():
             ids = dict.fromkeys(scene.ids, wrong)
-            body = {"amount": "1"} if path.endswith("/grants") else {}
+            bodies = {"grants": {"amount": "1"}, "settle": {"served": False}}
+            body: dict[str, Any] = bodies.get(path.rpartition("/")[2], {})
             response = await scene.ask("admin", method, _filled(path, ids), json=body)
             _is_refused(response, 404, (method, path))
         if rule.scope:

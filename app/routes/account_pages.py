@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from litestar import Request, Response, Router, get, post
 from litestar.response import Redirect
 
-from app.contexts import SignInPage
+from app.account_contexts import SignInPage
 from app.errors import headers_of, status_of
 from app.page_session import local_path, require_own_page
 from app.rendering import frame, go_to, page

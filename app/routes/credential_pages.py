@@ -5,7 +5,7 @@ from typing import Any
 from litestar import Request, Response, Router, get, post
 from litestar.params import FromQuery
 
-from app.contexts import AccountPage, AuditPage, ResetPage
+from app.account_contexts import AccountPage, AuditPage, ResetPage
 from app.errors import status_of
 from app.page_session import require_own_page
 from app.rendering import frame, go_to, page

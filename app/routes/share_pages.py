@@ -4,7 +4,7 @@ from typing import Any
 
 from litestar import Request, Response, Router, get, post
 
-from app.contexts import GuestsFragment, GuestsPage
+from app.account_contexts import GuestsFragment, GuestsPage
 from app.rendering import frame, go_to, is_htmx, page
 from app.requests import Caller, PathText, Wired, path_id
 from app.services import Services

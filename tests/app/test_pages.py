@@ -10,7 +10,7 @@ import jinja2
 import pytest
 from jinja2 import meta
 
-from app import contexts
+from app import account_contexts, contexts
 from app.answer_html import StreamedText, answer_html
 from app.contexts import Context, Frame, Quoted, Turn, Viewer
 from app.rendering import HTMX_FILES, environment, render, skipped_lines
@@ -215,7 +215,7 @@ def every_context(around: Frame) -> list[Context]:
         contexts.ErrorPage(replace(around, user=None), 500, EVIL),
         contexts.Problems(around, [EVIL]),
         *(
-            contexts.SignInPage(
+            account_contexts.SignInPage(
                 *(around, is_new, is_open),
                 invitation=EVIL,
                 provider=EVIL,
@@ -225,14 +225,14 @@ def every_context(around: Frame) -> list[Context]:
             )
             for is_new, is_open in ((False, True), (False, False), (True, True))
         ),
-        contexts.ResetPage(around, EVIL, EVIL),
+        account_contexts.ResetPage(around, EVIL, EVIL),
         *(
-            contexts.AccountPage(
+            account_contexts.AccountPage(
                 around, [SESSION], SESSION.id, [token], list(TokenScope), EVIL, EVIL, EVIL
             )
             for token in TOKENS
         ),
-        *(contexts.AuditPage(around, [entry], before) for entry in ENTRIES),
+        *(account_contexts.AuditPage(around, [entry], before) for entry in ENTRIES),
         contexts.NotebooksPage(around, [], None),
         contexts.NotebooksPage(around, [NOTEBOOK], before),
         contexts.NotebookPage(
@@ -241,8 +241,8 @@ def every_context(around: Frame) -> list[Context]:
         contexts.NotebookPage(
             around, NOTEBOOK, note, Role.READ, [], "s", [], None, before, source(), LIMITS
         ),
-        contexts.GuestsFragment(around, NOTEBOOK, [GUEST], EVIL, EVIL),
-        contexts.GuestsPage(around, NOTEBOOK, []),
+        account_contexts.GuestsFragment(around, NOTEBOOK, [GUEST], EVIL, EVIL),
+        account_contexts.GuestsPage(around, NOTEBOOK, []),
         contexts.TurnsFragment(around, NOTEBOOK, turns, None),
         contexts.AskedFragment(around, NOTEBOOK, turns[1], before, None),
         contexts.ComposerFragment(around, NOTEBOOK, before, source(title=EVIL)),

@@ -95,6 +95,9 @@ ACCOUNT_TEXTS: Mapping[str, tuple[str, str]] = {
     "act_admin_ended": ("Aus der Verwaltung entlassen", "No longer an admin"),
     "act_disabled": ("Konto gesperrt", "Account disabled"),
     "act_enabled": ("Konto entsperrt", "Account enabled"),
+    "act_job_retried": ("Auftrag wiederholt", "Job retried"),
+    "act_call_settled": ("Modellaufruf abgerechnet", "Model call settled"),
+    "act_limits_set": ("Grenzen gesetzt", "Limits set"),
     "act_exported": ("Konto exportiert", "Account exported"),
     "act_account_deleted": ("Konto gelöscht", "Account deleted"),
 }

@@ -49,6 +49,7 @@ from domain.source import (
 )
 from domain.stores import Stores
 from domain.terms import chunk_terms, weight
+from domain.transcript import Transcript
 from domain.usage import CallKind, CallStatus, Price, TokenUsage
 from tests.conftest import migrated_database
 
@@ -1190,6 +1191,40 @@ async def test_paid_vectors_are_kept_until_the_source_is_ready(shelf: Shelf) -> 
         assert np.array_equal(paid[b"texts"], vectors)
         await tx.index.forget_paid(source.id)
         assert await tx.index.paid(source.id, set_id) == {}
+
+
+async def test_paid_transcripts_are_kept_until_the_source_is_ready(shelf: Shelf) -> None:
+    source = await shelf.put(ready=False)
+    ready = await shelf.put(("The bridge is red.", UP))
+    whole, cut = Transcript("Page seven."), Transcript("Page ei", problem="was cut off")
+    async with shelf.uow() as tx:
+        await tx.transcripts.keep(source.id, "page:7:m:150", whole)
+        await tx.transcripts.keep(source.id, "page:7:m:150", cut)
+        await tx.transcripts.keep(source.id, "page:8:m:150", cut)
+        await tx.transcripts.keep(ready.id, "page:1:m:150", whole)
+        paid = await tx.transcripts.paid(source.id)
+        assert paid == {"page:7:m:150": whole, "page:8:m:150": cut}
+        assert await tx.transcripts.paid(ready.id) == {}
+        await tx.transcripts.forget(source.id)
+        assert await tx.transcripts.paid(source.id) == {}
+        await tx.transcripts.keep(source.id, "page:9:m:150", whole)
+        await tx.sources.delete(source.id)
+        await tx.transcripts.keep(source.id, "page:9:m:150", whole)
+        assert await tx.transcripts.paid(source.id) == {}
+
+
+async def test_a_sealed_password_goes_when_its_run_ends(shelf: Shelf) -> None:
+    source = await shelf.put(ready=False)
+    async with shelf.uow() as tx:
+        claimed = await tx.sources.claim(source.id)
+        assert claimed is not None
+        await tx.sources.seal_password(source.id, b"one")
+        await tx.sources.seal_password(source.id, b"two")
+        assert await tx.sources.sealed_password(source.id) == b"two"
+        await tx.sources.fail(source.id, claimed[0].attempt - 1, Problem("x", "superseded"))
+        assert await tx.sources.sealed_password(source.id) == b"two"
+        await tx.sources.fail(source.id, claimed[0].attempt, Problem("x", "failed"))
+        assert await tx.sources.sealed_password(source.id) is None
 
 
 async def test_a_notebook_belongs_to_its_owner(uow: PostgresUnitOfWork) -> None:

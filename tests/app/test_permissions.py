@@ -15,6 +15,7 @@ from litestar.routes import HTTPRoute
 from app.permissions import LEAST_ROLE, RULES, Rule, Who
 from app.security import COOKIE, csrf_token
 from domain.access import Role, TokenScope, Visitor
+from domain.ids import UserId
 from tests.app.conftest import Beleg, problem
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -23,6 +24,8 @@ ADDRESS = "http://beleg.test"
 CANARY = "kingfisher"
 TEXT = f"The {CANARY} bridge was built in 1932. It is red and carries many cars every day."
 MALFORMED = ("x", "0", "%00", "%ff%fe", "a" * 300, "null")
+_BODIES = {"grants": {"amount": "1"}, "settle": {"served": False}}
+"""What an admin's POST needs to be valid, by the end of its path."""
 _RANK = [Role.READ, Role.ASK, Role.OWNER]
 
 
@@ -36,7 +39,7 @@ class Person:
     session: str
 
     @property
-    def id(self) -> UUID:
+    def id(self) -> UserId:
         return self.visitor.user.id
 
 
@@ -264,8 +267,7 @@ async def test_the_admin_s_addresses_are_for_an_admin_with_that_scope(scene: Sce
             continue
         for wrong in MALFORMED if "_id}" in path else ():
             ids = dict.fromkeys(scene.ids, wrong)
-            bodies = {"grants": {"amount": "1"}, "settle": {"served": False}}
-            body: dict[str, Any] = bodies.get(path.rpartition("/")[2], {})
+            body: dict[str, Any] = _BODIES.get(path.rpartition("/")[2], {})
             response = await scene.ask("admin", method, _filled(path, ids), json=body)
             _is_refused(response, 404, (method, path))
         if rule.scope:

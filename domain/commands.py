@@ -5,6 +5,7 @@ the reader to ignore all rules, or what to answer, would look like the product's
 """
 
 import re
+from collections.abc import Sequence
 
 _VERB = (
     r"(?:ignore|disregard|forget|override|bypass|ignorier\w*|vergiss|vergesst|vergessen sie|"
@@ -86,3 +87,8 @@ def spoken_to_a_model(text: str) -> list[tuple[int, int]]:
         end = _PARAGRAPH_END.search(plain, command.end())
         found.append((begin + 1, end.start() if end else len(plain)))
     return found
+
+
+def touches(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    """True where [start, end) lies in one of `spans`, in part or whole."""
+    return any(begin < end and start < stop for begin, stop in spans)

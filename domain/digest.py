@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from domain.commands import spoken_to_a_model, touches
 from domain.passage import Chunk
 from domain.ports import Vectors
 from domain.quotable import is_quotable, seems_cut
@@ -86,9 +87,12 @@ def _candidates(chunks: Sequence[Chunk], vectors: Vectors) -> list[_Sentence]:
     found: dict[str, _Sentence] = {}
     for place in sorted(places):
         chunk = chunks[place]
+        commands = spoken_to_a_model(chunk.text)
         for start, end in split(chunk.text, chunk.language):
             text = " ".join(chunk.text[start:end].split())
-            if not _fits(text) or seems_cut(chunk.text, start, end, continues=chunk.start > 0):
+            if touches(commands, start, end) or not _fits(text):
+                continue
+            if seems_cut(chunk.text, start, end, continues=chunk.start > 0):
                 continue
             support = float(central[place]) + (0 if place else _OPENING)
             terms = Counter(chunk_terms(text, chunk.language))

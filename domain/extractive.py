@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from domain.commands import spoken_to_a_model
+from domain.commands import spoken_to_a_model, touches
 from domain.ports import Vectors
 from domain.quotable import (
     asks_amount,
@@ -268,8 +268,7 @@ def _sentences(passage: Evidence, asked: _Asked) -> list[tuple[tuple[int, int], 
     rated = []
     commands = spoken_to_a_model(passage.text)
     for index, span in enumerate(spans):
-        is_command = any(start < span[1] and span[0] < end for start, end in commands)
-        if is_command or not is_quotable(passage.text[slice(*span)]):
+        if touches(commands, *span) or not is_quotable(passage.text[slice(*span)]):
             continue
         beside = [*held[max(index - 1, 0) : index], *held[index + 1 : index + 2]]
         around = [

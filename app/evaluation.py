@@ -27,6 +27,7 @@ from domain.ids import NotebookId
 from domain.language import detect_question
 from domain.notebook import Notebook
 from domain.question_set import Question
+from domain.retrieval import Hit
 from domain.source import Source, SourceStatus
 
 _NDCG_K = 10
@@ -177,18 +178,21 @@ class _Run:
     async def ask(self, question: Question) -> None:
         k = self.services.settings.retrieval_k
         began = time.perf_counter()
-        hits = await self.services.search(
-            self.user, self.notebook_id, question.text, k=max(k, _NDCG_K)
-        )
+        hits = await self._search(question, k)
         self.column.search_ms.append((time.perf_counter() - began) * 1000)
         if question.relevant:
             relevant = frozenset(question.relevant)
             found = question_set.ranked(question, hits)
-            self.column.recall.append(recall_at(k, found[:k], relevant))
-            self.column.reciprocal.append(reciprocal_rank(found[:k], relevant))
-            self.column.ndcg.append(ndcg_at(_NDCG_K, found, relevant))
+            self.column.recall.append(recall_at(k, found, relevant))
+            self.column.reciprocal.append(reciprocal_rank(found, relevant))
+            # Which chunks a question gets depends on how many: more are not the same and then some.
+            deep = hits if k >= _NDCG_K else await self._search(question, _NDCG_K)
+            self.column.ndcg.append(ndcg_at(_NDCG_K, question_set.ranked(question, deep), relevant))
         if self.with_answers:
             self.column.answers.append(await self._answer(question))
+
+    async def _search(self, question: Question, k: int) -> list[Hit]:
+        return await self.services.search(self.user, self.notebook_id, question.text, k=k)
 
     async def _answer(self, question: Question) -> Judged:
         services = self.services

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from app.services import Services
-from domain.account import User
+from domain.access import Visitor
 from domain.channels import ACCESS_CHANGED
 from domain.ids import NotebookId
 from domain.ports import Wakeup
@@ -16,19 +16,19 @@ _LET_IN_S = 0.25
 
 async def while_open(
     services: Services,
-    user: User,
+    visitor: Visitor,
     notebook_id: NotebookId,
     events: AsyncIterator[bytes],
     *,
     farewell: bytes = b"",
 ) -> AsyncIterator[bytes]:
-    """`events`, until they end or the notebook is closed to that user, whichever comes first.
+    """`events`, until they end or the notebook is closed to that visitor, whichever comes first.
 
     Args:
         farewell: what is said then.
     """
-    async with services.listener.waiting(ACCESS_CHANGED, str(user.id)) as changed:
-        closed = asyncio.create_task(_closed(services, user, notebook_id, changed))
+    async with services.listener.waiting(ACCESS_CHANGED, str(visitor.user.id)) as changed:
+        closed = asyncio.create_task(_closed(services, visitor, notebook_id, changed))
         step: asyncio.Future[bytes | object] | None = None
         try:
             while True:
@@ -49,9 +49,11 @@ async def while_open(
                 await asyncio.wait({step})
 
 
-async def _closed(services: Services, user: User, notebook_id: NotebookId, changed: Wakeup) -> None:
-    """Return once that user may not see that notebook; now they may, or were not let in."""
+async def _closed(
+    services: Services, visitor: Visitor, notebook_id: NotebookId, changed: Wakeup
+) -> None:
+    """Return once they may not see that notebook, or what they came with counts no more."""
     await asyncio.sleep(_LET_IN_S)  # whatever has changed since the door is seen then
-    while await services.share.is_open_to(user, notebook_id):
+    while await services.share.is_open_to(visitor, notebook_id):
         await changed.wait()
         changed.clear()

@@ -140,7 +140,10 @@ class Accounts(Protocol):
 
 
 class Credentials(Protocol):
-    """Sessions, tokens and links that stand for a person. Secrets come in hashed."""
+    """Sessions, tokens and links that stand for a person. Secrets come in hashed.
+
+    Where a session or a token ends, the streams of its person are told at commit.
+    """
 
     async def by_session(self, secret_hash: bytes, about: Thing | None = None) -> Visitor | None:
         """Whose session this is, if it has not expired, and what they are to a thing."""
@@ -308,8 +311,8 @@ class Shares(Protocol):
         """
         ...
 
-    async def is_open_to(self, notebook_id: NotebookId, user_id: UserId) -> bool:
-        """True where that user may see it, and their account is not shut."""
+    async def is_open_to(self, notebook_id: NotebookId, visitor: Visitor) -> bool:
+        """True where they may see it, and what they came with still counts."""
         ...
 
 

@@ -9,6 +9,7 @@ from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
 from domain.access import Role, Thing, TokenScope, Visitor
 from domain.account import ApiToken, Invitation, Session, User
+from domain.channels import ACCESS_CHANGED
 from domain.ids import InvitationId, SessionId, TokenId, UserId, new_id
 from domain.stores import Page
 
@@ -109,7 +110,12 @@ class PostgresCredentials(Store):
         )
 
     async def end_session(self, secret_hash: bytes) -> None:
-        await self._run("delete from sessions where token_hash = :hash", hash=secret_hash)
+        await self._run(
+            "with ended as (delete from sessions where token_hash = :hash returning user_id)"
+            " select pg_notify(:channel, cast(user_id as text)) from ended",
+            hash=secret_hash,
+            channel=ACCESS_CHANGED,
+        )
 
     async def sessions(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[Session]:
         rows = await self._all(
@@ -128,6 +134,7 @@ class PostgresCredentials(Store):
         only: SessionId | None = None,
         but: SessionId | None = None,
     ) -> int:
+        await self._tell(user_id)
         return await self._run(
             "delete from sessions where user_id = :user_id"
             " and (cast(:only as uuid) is null or id = :only)"
@@ -170,7 +177,11 @@ class PostgresCredentials(Store):
         )
         return page_of(rows, limit, _token)
 
+    async def _tell(self, user_id: UserId) -> None:
+        await self._run("select pg_notify(:channel, :id)", channel=ACCESS_CHANGED, id=str(user_id))
+
     async def end_token(self, user_id: UserId, token_id: TokenId) -> bool:
+        await self._tell(user_id)
         ended = await self._run(
             "delete from api_tokens where id = :id and user_id = :user_id",
             id=token_id,
@@ -179,6 +190,7 @@ class PostgresCredentials(Store):
         return bool(ended)
 
     async def end_tokens(self, user_id: UserId) -> None:
+        await self._tell(user_id)
         await self._run("delete from api_tokens where user_id = :user_id", user_id=user_id)
 
     async def add_invitation(

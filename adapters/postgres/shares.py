@@ -4,7 +4,7 @@ from uuid import UUID
 
 from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
-from domain.access import Role
+from domain.access import Role, Visitor
 from domain.channels import ACCESS_CHANGED, ANSWER_STOPPED
 from domain.ids import NotebookId, UserId
 from domain.notebook import Share
@@ -60,12 +60,16 @@ class PostgresShares(Store):
         await self._run("select pg_notify(:channel, :id)", channel=ACCESS_CHANGED, id=str(user_id))
         return bool(ended)
 
-    async def is_open_to(self, notebook_id: NotebookId, user_id: UserId) -> bool:
+    async def is_open_to(self, notebook_id: NotebookId, visitor: Visitor) -> bool:
         row = await self._one(
             "select 1 from notebook_access a join users u on u.id = a.user_id"
             " where a.notebook_id = :notebook_id and a.user_id = :user_id"
-            " and u.disabled_at is null",
+            " and u.disabled_at is null and case when cast(:token_id as uuid) is null"
+            " then exists (select from sessions where id = :session_id)"
+            " else exists (select from api_tokens where id = :token_id) end",
             notebook_id=notebook_id,
-            user_id=user_id,
+            user_id=visitor.user.id,
+            session_id=visitor.session_id,
+            token_id=visitor.token_id,
         )
         return row is not None

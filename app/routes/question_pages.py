@@ -27,6 +27,7 @@ from app.contexts import (
 )
 from app.rendering import frame, go_to, is_htmx, page, render
 from app.requests import (
+    Asking,
     Caller,
     PathText,
     Wired,
@@ -191,14 +192,15 @@ async def stream(
     answer_id: PathText,
     request: AnyRequest,
     services: Wired,
-    user: Caller,
+    visitor: Asking,
     last_event_id: LastEventId = None,
 ) -> Stream:
     """The answer as HTML while it is written; the last event brings the finished turn."""
+    user = visitor.user
     answer = await services.answers.get(user, AnswerId(path_id(answer_id)))
     after = sse.last_event_id(last_event_id)
     events = _html_events(services, user, answer, after, frame(request, user))
-    return sse.stream(while_open(services, user, answer.notebook_id, events))
+    return sse.stream(while_open(services, visitor, answer.notebook_id, events))
 
 
 @post("/answers/{answer_id:str}/feedback", status_code=200)

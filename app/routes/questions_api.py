@@ -14,6 +14,7 @@ from app import sse
 from app.errors import stored_problem
 from app.requests import (
     MAX_JSON_BYTES,
+    Asking,
     Caller,
     Cursor,
     Key,
@@ -62,7 +63,7 @@ async def ask(
     request: Request[Any, Any, Any],
     services: Wired,
     runs: Running,
-    user: Caller,
+    visitor: Asking,
     wait: FromQuery[bool] = False,
     idempotency_key: Key = None,
 ) -> Response[QuestionOut] | Response[AnswerOut] | Stream:
@@ -70,6 +71,7 @@ async def ask(
 
     With `Accept: text/event-stream` it is the stream itself; with `wait=1` the finished answer.
     """
+    user = visitor.user
     asked = await services.ask(
         user,
         NotebookId(path_id(notebook_id)),
@@ -81,7 +83,7 @@ async def ask(
     runs.start(asked)
     answer_id = asked.answer.id
     if "text/event-stream" in request.headers.get("accept", ""):
-        stream = _stream(services, user, asked.answer, after=0)
+        stream = _stream(services, visitor, asked.answer, after=0)
         stream.status_code = 200  # readers of event streams take nothing else for one
         return stream
     if wait:
@@ -108,17 +110,17 @@ async def read(answer_id: PathText, services: Wired, user: Caller) -> AnswerOut:
     },
 )
 async def events(
-    answer_id: PathText, services: Wired, user: Caller, last_event_id: LastEventId = None
+    answer_id: PathText, services: Wired, visitor: Asking, last_event_id: LastEventId = None
 ) -> Stream | Response[None]:
     """The answer as it is written, from the event after `Last-Event-ID`.
 
     204 where that was the last one: an EventSource then stops coming back.
     """
-    answer = await services.answers.get(user, AnswerId(path_id(answer_id)))
+    answer = await services.answers.get(visitor.user, AnswerId(path_id(answer_id)))
     after = sse.last_event_id(last_event_id)
     if await services.answers.is_over(answer, after):
         return Response(None, status_code=204)
-    return _stream(services, user, answer, after)
+    return _stream(services, visitor, answer, after)
 
 
 @post("/answers/{answer_id:str}/stop", status_code=202)
@@ -179,10 +181,10 @@ async def _with_usage(services: Wired, answer: Answer) -> AnswerOut:
     return AnswerOut.of(answer, usage, cost)
 
 
-def _stream(services: Wired, user: Caller, answer: Answer, after: int) -> Stream:
-    events = _events(services, user, answer.id, after)
+def _stream(services: Wired, visitor: Asking, answer: Answer, after: int) -> Stream:
+    events = _events(services, visitor.user, answer.id, after)
     farewell = sse.event("error", stored_problem(_CLOSED))
-    return sse.stream(while_open(services, user, answer.notebook_id, events, farewell=farewell))
+    return sse.stream(while_open(services, visitor, answer.notebook_id, events, farewell=farewell))
 
 
 async def _events(

@@ -22,7 +22,16 @@ from app.contexts import (
     ViewerPage,
 )
 from app.rendering import frame, go_to, is_htmx, page, render
-from app.requests import MOST_CODE_POINTS, MOST_PAGES, Caller, Offset, PathText, Wired, path_id
+from app.requests import (
+    MOST_CODE_POINTS,
+    MOST_PAGES,
+    Asking,
+    Caller,
+    Offset,
+    PathText,
+    Wired,
+    path_id,
+)
 from app.services import Services
 from app.source_view import Asked, viewer
 from app.texts import Words
@@ -75,12 +84,13 @@ async def add(
     mode = capture_mode(form.get("pdf_capture") or user.pdf_capture)
     title, text = str(form.get("title", "")).strip(), str(form.get("text", ""))
     problems: list[str] = []
+    is_script = request.headers.get("accept") == "application/json"  # ours, a file at a time
 
     async def attempt(name: str, add_it: Awaitable[object]) -> None:
         try:
             await add_it
         except Rejected as error:
-            problems.append(_named(name, error, t))
+            problems.append(_named("" if is_script else name, error, t))
 
     for content in form.getall("file", []):
         if isinstance(content, UploadFile) and content.filename:
@@ -95,8 +105,8 @@ async def add(
         name = f"{title or ' '.join(text.split())[:60]}.txt"
         file = io.BytesIO(text.encode("utf-8", "surrogatepass"))
         await attempt(name, adding(user, where, file, name, title=title))
-    if request.headers.get("accept") == "application/json":
-        return Response({"problems": problems})  # the page's own script, a file at a time
+    if is_script:
+        return Response({"problems": problems})
     return await _list(request, services, user, where, problems)
 
 
@@ -169,15 +179,16 @@ async def events(
     notebook_id: PathText,
     request: AnyRequest,
     services: Wired,
-    user: Caller,
+    visitor: Asking,
     seen: FromQuery[str] = "",
     last_event_id: LastEventId = None,
 ) -> Stream:
     """Rows of the list of sources as they change; `seen` is what the page shows already."""
     where = NotebookId(path_id(notebook_id))
+    user = visitor.user
     notebook = await services.notebooks.get(user, where)
     changes = _changes(services, user, notebook, last_event_id or seen, frame(request, user))
-    return sse.stream(while_open(services, user, where, changes))
+    return sse.stream(while_open(services, visitor, where, changes))
 
 
 async def _changes(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from domain.access import Role, guest_role
+from domain.access import Role, Visitor, guest_role
 from domain.account import User, plain_address
 from domain.audit import Act
 from domain.errors import Forbidden, NotFound, Rejected
@@ -64,10 +64,10 @@ class ShareNotebook:
                 raise NotFound("This notebook is not shared with them.")
             await tx.audit.add(Act.UNSHARED, user.id, guest_id, notebook_id=str(notebook_id))
 
-    async def is_open_to(self, user: User, notebook_id: NotebookId) -> bool:
-        """True while that user may see it; somebody follows a stream from it."""
+    async def is_open_to(self, visitor: Visitor, notebook_id: NotebookId) -> bool:
+        """True while they may see it; they follow a stream from it."""
         async with self.uow(at_once=True) as tx:
-            return await tx.shares.is_open_to(notebook_id, user.id)
+            return await tx.shares.is_open_to(notebook_id, visitor)
 
 
 async def _notebook(tx: Stores, user: User, notebook_id: NotebookId, at_least: Role) -> Notebook:

@@ -260,3 +260,25 @@ async def test_a_shut_account_is_out_at_once(beleg: Beleg) -> None:
     assert (await browser.get("http://beleg.test/")).status_code == 303
     await beleg.services.administer.change(admin.user, guest_id, is_disabled=False)
     assert (await guest.get("/me")).status_code == 200
+
+
+async def test_a_stream_ends_with_the_session_or_token_that_opened_it(beleg: Beleg) -> None:
+    owner, _, notebook = await _shared(beleg)
+    browser, _ = await _browser(beleg, owner)
+    path = f"http://beleg.test/notebooks/{notebook}/sources/events"
+    shown = asyncio.create_task(browser.get(path))
+    beleg.provider.settings.token_delay_s = 0.2
+    beleg.provider.answer(f"It was built in 1932 [1]. {' '.join(map(str, range(100)))}.")
+    answer = (await owner.post(f"/notebooks/{notebook}/questions", json=QUESTION)).json()
+    made = (await owner.post("/tokens", json={"name": "lost"})).json()
+    lost = await beleg.client(Authorization=f"Bearer {made['token']}")
+    told = asyncio.create_task(lost.get(f"/answers/{answer['answer_id']}/events"))
+    await asyncio.sleep(0.7)
+    assert not shown.done()
+    assert not told.done()
+    assert (await owner.delete("/me/sessions")).status_code == 204
+    assert (await owner.delete(f"/tokens/{made['id']}")).status_code == 204
+    async with asyncio.timeout(3):
+        await asyncio.gather(shown, told)
+    assert "event: done" not in told.result().text
+    await owner.post(f"/answers/{answer['answer_id']}/stop")

@@ -17,9 +17,8 @@ from domain.errors import Rejected
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from openai import AsyncOpenAI
-
     from adapters.embedded_postgres import EmbeddedPostgres
+    from adapters.inference.openai_client import Client
     from app.services import Services
     from app.settings import Endpoint, Settings
     from domain.embedding_set import EmbeddingSet
@@ -275,7 +274,7 @@ async def _reranker(settings: "Settings", stack: AsyncExitStack) -> "Reranker | 
     return HttpReranker(client, settings.rerank.model, timeout_s=settings.rerank_timeout_s)
 
 
-async def _client(endpoint: "Endpoint", stack: AsyncExitStack) -> "AsyncOpenAI":
+async def _client(endpoint: "Endpoint", stack: AsyncExitStack) -> "Client":
     from adapters.inference.openai_client import open_client
 
     client = open_client(endpoint.base_url, endpoint.api_key)

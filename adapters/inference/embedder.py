@@ -9,10 +9,8 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-from httpx2 import Response
-from openai import AsyncOpenAI
 
-from adapters.inference.openai_client import translated
+from adapters.inference.openai_client import Client, translated
 from domain.errors import ModelAnswerInvalid
 from domain.ports import Embedded, Vectors
 from domain.usage import TokenUsage, about_tokens
@@ -51,7 +49,7 @@ class OpenAIEmbedder:
 
     def __init__(
         self,
-        client: AsyncOpenAI,
+        client: Client,
         model: str,
         dimension: int,
         habits: EmbeddingHabits | None = None,
@@ -79,8 +77,7 @@ class OpenAIEmbedder:
             body["dimensions"] = self.dimension
         with translated(self._client, self.model, asked):
             async with asyncio.timeout(habits.timeout_s):
-                # Past `embeddings.create`, which walks every field of what is sent.
-                answer = await self._client.post("/embeddings", body=body, cast_to=Response)
+                answer = await self._client.send("embeddings", body)
         return self._checked(answer.content, sent)
 
     def _checked(self, body: bytes, sent: list[str]) -> Embedded:

@@ -1,11 +1,12 @@
 """The OpenAI SDK as every OpenAI-compatible endpoint is called with it, and its errors in ours."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 
 import httpx2
+import msgspec
 import openai
 from openai import AsyncOpenAI
 
@@ -20,12 +21,43 @@ _SHORTEST_SECRET = 8
 """Characters: a shorter key protects nothing, and may stand in any word."""
 
 
-def open_client(base_url: str, api_key: str, *, connect_timeout_s: float = 5.0) -> AsyncOpenAI:
+class Client(AsyncOpenAI):
+    """The SDK's client, with a shorter way to send JSON.
+
+    Its `create` walks every field of what is sent, and its `post` builds options, headers and
+    models anew for each call: two fifths of the time that a call takes in this process.
+    """
+
+    async def send(
+        self, path: str, body: Mapping[str, object], *, stream: bool = False
+    ) -> httpx2.Response:
+        """The response to one POST. Where it is a stream, the caller closes it.
+
+        Raises:
+            openai.APIStatusError: for every status but 2xx.
+            openai.APIConnectionError: the cause tells what was lost.
+        """
+        headers = {"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json"}
+        request = self._client.build_request(
+            "POST", f"{self.base_url}{path}", content=msgspec.json.encode(body), headers=headers
+        )
+        try:
+            response = await self._client.send(request, stream=stream)
+            if not response.is_success:
+                await response.aread()
+        except httpx2.RequestError as error:
+            raise openai.APIConnectionError(request=request) from error
+        if not response.is_success:
+            raise self._make_status_error_from_response(response)
+        return response
+
+
+def open_client(base_url: str, api_key: str, *, connect_timeout_s: float = 5.0) -> Client:
     """A client that never retries by itself and leaves every time limit but connecting to us.
 
     Close it with `close()`. An empty key is sent as a placeholder: local servers take any.
     """
-    return AsyncOpenAI(
+    return Client(
         base_url=base_url,
         api_key=api_key or _NO_KEY,
         max_retries=0,

@@ -4,11 +4,10 @@ from contextlib import aclosing, suppress
 
 import numpy as np
 import pytest
-from openai import AsyncOpenAI
 
 from adapters.inference.chat import ChatHabits, ChatTimeouts, OpenAIChatModel
 from adapters.inference.embedder import EmbeddingHabits, OpenAIEmbedder
-from adapters.inference.openai_client import open_client
+from adapters.inference.openai_client import Client, open_client
 from domain.conversation import Message, Role
 from domain.errors import (
     ModelAnswerInvalid,
@@ -63,18 +62,18 @@ def provider(server: Provider) -> Provider:
 
 
 @pytest.fixture
-async def client(provider: Provider) -> AsyncIterator[AsyncOpenAI]:
+async def client(provider: Provider) -> AsyncIterator[Client]:
     async with open_client(provider.url, KEY) as opened:
         yield opened
 
 
 @pytest.fixture
-def embedder(client: AsyncOpenAI) -> OpenAIEmbedder:
+def embedder(client: Client) -> OpenAIEmbedder:
     return OpenAIEmbedder(client, "test-embedding", 256, EmbeddingHabits(timeout_s=0.5))
 
 
 @pytest.fixture
-def chat_model(client: AsyncOpenAI) -> OpenAIChatModel:
+def chat_model(client: Client) -> OpenAIChatModel:
     return OpenAIChatModel(client, "test-chat", timeouts=PATIENCE)
 
 
@@ -123,7 +122,7 @@ class TestOpenAIEmbedder(EmbedderContract):
         expected = about_tokens("Hundehütte") + about_tokens("Katze")
         assert usage == TokenUsage(expected, estimated=True)
 
-    async def test_puts_the_models_instruction_before_a_question(self, client: AsyncOpenAI) -> None:
+    async def test_puts_the_models_instruction_before_a_question(self, client: Client) -> None:
         habits = EmbeddingHabits(question_prefix="query: ", passage_prefix="passage: ")
         embedder = OpenAIEmbedder(client, "test-embedding", 256, habits)
         question = (await embedder.embed(["Hund"], role="question")).usage
@@ -182,7 +181,7 @@ class TestOpenAIEmbedder(EmbedderContract):
         assert [entry.status for entry in provider.ledger] == [Status.REFUSED]
 
     async def test_names_the_dimensions_an_endpoint_does_not_take(
-        self, provider: Provider, client: AsyncOpenAI, embedder: OpenAIEmbedder
+        self, provider: Provider, client: Client, embedder: OpenAIEmbedder
     ) -> None:
         provider.fail(Fault.UNKNOWN_FIELD, having="dimensions")
         with pytest.raises(ModelRefused, match="dimensions=256"):
@@ -300,7 +299,7 @@ class TestOpenAIChatModel(ChatModelContract):
         assert entry.output_tokens == tokens(said)
 
     async def test_an_answer_that_takes_too_long_in_all_is_cut(
-        self, provider: Provider, client: AsyncOpenAI
+        self, provider: Provider, client: Client
     ) -> None:
         provider.settings.token_delay_s = 0.05
         hasty = OpenAIChatModel(client, "test-chat", timeouts=ChatTimeouts(total_s=0.3))
@@ -376,7 +375,7 @@ class TestOpenAIChatModel(ChatModelContract):
             _, error = await failure(OpenAIChatModel(client, "test-chat"))
         assert "Incorrect API key provided: e." in error.message
 
-    async def test_a_model_that_is_gone_is_named(self, client: AsyncOpenAI) -> None:
+    async def test_a_model_that_is_gone_is_named(self, client: Client) -> None:
         _, error = await failure(OpenAIChatModel(client, "last-months-model"))
         assert isinstance(error, ModelRefused)
         assert "no model last-months-model" in error.message
@@ -394,9 +393,7 @@ class TestOpenAIChatModel(ChatModelContract):
         assert end.usage.estimated
         assert [entry.status for entry in provider.ledger] == [Status.REFUSED, Status.SERVED]
 
-    async def test_sends_what_its_endpoint_wants(
-        self, provider: Provider, client: AsyncOpenAI
-    ) -> None:
+    async def test_sends_what_its_endpoint_wants(self, provider: Provider, client: Client) -> None:
         for field in ("max_tokens", "stream_options"):
             provider.fail(Fault.BAD_REQUEST, having=field)
         provider.fail(Fault.REASONING, having="reasoning_effort", times=1)

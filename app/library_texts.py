@@ -69,8 +69,8 @@ LIBRARY_TEXTS: Mapping[str, tuple[str, str]] = {
     "reading_stopped": ("Angehalten", "Stopped"),
     "add_folder": ("Ganzer Ordner", "A whole folder"),
     "limits": (
-        "Je Datei {file}, Tonaufnahmen {audio}; {sources} Quellen je Notizbuch",
-        "{file} a file, {audio} a recording; {sources} sources a notebook",
+        "bis {file}, Ton bis {audio} · {sources} Quellen",
+        "up to {file}, audio to {audio} · {sources} sources",
     ),
     "up_waiting": ("wartet", "waiting"),
     "up_sending": ("{sent} von {size}", "{sent} of {size}"),
@@ -91,8 +91,8 @@ LIBRARY_TEXTS: Mapping[str, tuple[str, str]] = {
         "The server did not take this file ({status}). Reload the page.",
     ),
     "up_hidden": (
-        "{n} versteckte Dateien des Ordners wurden nicht hochgeladen.",
-        "{n} hidden files of the folder were not uploaded.",
+        "Versteckte Dateien, die nicht hochgeladen wurden: {n}",
+        "Hidden files that were not uploaded: {n}",
     ),
     "up_pasted": ("Eingefügter Text", "Pasted text"),
     "sound": ("Aufnahme anhören", "Listen to the recording"),

@@ -77,8 +77,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "pdf_password": ("Passwort des PDFs", "The PDF's password"),
     "open_locked": ("Öffnen", "Open"),
     "file_kinds": (
-        "PDF, Word, PowerPoint, Excel, CSV, EPUB, HTML, Text, Markdown, Bilder, Ton",
-        "PDF, Word, PowerPoint, Excel, CSV, EPUB, HTML, text, Markdown, images, sound",
+        "PDF, Office, CSV, EPUB, HTML, Text, Bilder, Ton",
+        "PDF, Office, CSV, EPUB, HTML, text, images, audio",
     ),
     "upload": ("Hochladen", "Upload"),
     "paste_text": ("Text oder Adresse einfügen", "Paste text or an address"),

@@ -92,6 +92,7 @@
     request.onerror = () => done(words.offline);
     request.onabort = () => done(words.cancelled);
     line.button.onclick = () => request.abort();
+    line.show(fill(words.sending, { sent: size(0), size: size(bytes) }), 0);
     request.send(body);
   }
 

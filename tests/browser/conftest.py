@@ -102,6 +102,7 @@ def address(product: Callable[..., Product], provider: Provider) -> str:
         LLM_MODEL="glm-5.3-flash",
         EMBEDDING_MODEL="qwen3-embedding-4b",
         EMBEDDING_DIMENSION="64",
+        STT_MODEL="whisper-1",
     )
     _, where = beleg.web()
     beleg.worker()

@@ -1,6 +1,7 @@
 """The JSON API's shapes and statuses, route by route."""
 
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 from urllib.parse import unquote
@@ -251,8 +252,10 @@ def _names(folder: Path) -> list[str]:
 
 async def test_hostile_file_names_become_one_clean_line(beleg: Beleg, shared_data: Path) -> None:
     client = await beleg.user()
-    names = [*_names(shared_data)[::8], "a\nb\"c'.txt", "../../x", "ü" * 400 + ".txt", ".."]
+    names = [*_names(shared_data), "a\nb\"c'.txt", "../../x", "ü" * 400 + ".txt", ".."]
     names += ["gpj.\u202etxt", "a\u0000b.txt", "..\\..\\win.ini", "a;b=c.txt", "日本語.txt"]
+    files = Path(beleg.environment["BELEG_DATA"])
+    before = {path for path in files.rglob("*") if path.is_file()}
     kept = set()
     for start in range(0, len(names), 40):
         notebook = await beleg.notebook(client)
@@ -266,10 +269,16 @@ async def test_hostile_file_names_become_one_clean_line(beleg: Beleg, shared_dat
                 assert "\\" not in shown
             kept.add(source["id"])
     assert len(kept) == len(names)
+    written = {path for path in files.rglob("*") if path.is_file()} - before
+    assert len(written) == len(names)
+    assert all(
+        re.fullmatch(r"files/[0-9a-f-]{36}/[0-9a-f]{64}", str(path.relative_to(files)))
+        for path in written
+    )
 
 
 async def _upload(
-    client: httpx.AsyncClient, notebook: str, name: str, content: bytes
+    client: httpx.AsyncClient, notebook: str, name: str, content: bytes, *, status: int = 202
 ) -> dict[str, str]:
     # Written by hand: a client library would refuse or escape the names that matter here.
     raw = name.encode("utf-8", "surrogatepass")
@@ -287,9 +296,18 @@ async def _upload(
     )
     headers = {"content-type": "multipart/form-data; boundary=b"}
     response = await client.post(f"/notebooks/{notebook}/sources", content=body, headers=headers)
-    assert response.status_code == 202, (name, response.text)
+    assert response.status_code == status, (name, response.text)
     found: dict[str, str] = response.json()
     return found
+
+
+@pytest.mark.parametrize("name", ["a\udc80b.txt", "\ud83d.txt"])
+async def test_a_file_name_that_is_no_text_is_refused(beleg: Beleg, name: str) -> None:
+    client = await beleg.user()
+    notebook = await beleg.notebook(client)
+    refused = await _upload(client, notebook, name, b"The bridge is red.", status=400)
+    assert refused["code"] == "invalid_request"
+    assert (await client.get("/sources")).json()["items"] == []
 
 
 @pytest.mark.parametrize("name", ['Brücke "7"; a.txt', "日本語.txt", "ü" * 300])
@@ -339,7 +357,9 @@ async def test_pages_are_drawn_and_quotes_found_on_them(beleg: Beleg, shared_dat
 async def test_a_chunk_is_found_on_its_page_by_its_id(beleg: Beleg) -> None:
     client = await beleg.user()
     notebook = await beleg.notebook(client)
-    content = pdf([line("The tower is as white as snow."), line("The bridge over it is red.", y=300)])
+    content = pdf(
+        [line("The tower is as white as snow."), line("The bridge over it is red.", y=300)]
+    )
     files = {"file": ("a.pdf", content)}
     added = await client.post(f"/notebooks/{notebook}/sources", files=files)
     source = added.json()["id"]

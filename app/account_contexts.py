@@ -8,6 +8,7 @@ from uuid import UUID
 from app.contexts import Frame
 from domain.account import ApiToken, Session
 from domain.audit import AuditEntry
+from domain.export import Export
 from domain.notebook import Notebook, Share
 
 
@@ -39,7 +40,7 @@ class ResetPage:
 
 @dataclass(frozen=True, slots=True)
 class AccountPage:
-    """One's own password, sessions and tokens.
+    """One's own preferences, password, sessions, tokens and archives.
 
     Args:
         this: the session that reads the page.
@@ -53,6 +54,7 @@ class AccountPage:
     this: UUID | None
     tokens: Sequence[ApiToken]
     scopes: Sequence[str]
+    exports: Sequence[Export]
     secret: str = ""
     done: str = ""
     problem: str = ""

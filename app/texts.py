@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from app.account_texts import ACCOUNT_TEXTS
 from app.answer_texts import ANSWER_TEXTS
 from app.library_texts import LIBRARY_TEXTS
+from app.operations_texts import OPERATIONS_TEXTS
 from app.problem_texts import GERMAN_PROBLEMS, REASONS
 from domain.errors import Problem
 
@@ -15,6 +17,7 @@ LANGUAGES = ("de", "en")
 TEXTS: Mapping[str, tuple[str, str]] = {
     **ACCOUNT_TEXTS,
     **LIBRARY_TEXTS,
+    **OPERATIONS_TEXTS,
     "tagline": (
         "Antworten aus deinen eigenen Dokumenten, jede Aussage mit Beleg.",
         "Answers from your own documents, every claim with its evidence.",
@@ -269,6 +272,9 @@ _MEGABYTE = 1_000_000
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
+_GERMAN = str.maketrans(",.", ".,")
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """The texts in one language; calling it with a name gives a text."""
@@ -308,6 +314,13 @@ class Words:
             return f"{max(1, round(count / 1000))} KB" if count else "0 KB"
         text = f"{count / _MEGABYTE:.1f}".removesuffix(".0")
         return f"{text.replace('.', ',') if self.language == 'de' else text} MB"
+
+    def money(self, amount: Decimal | int) -> str:
+        """$1.50 or 1,50 $; four decimals below a dollar."""
+        text = f"{amount:,.{2 if amount >= 1 or not amount else 4}f}"
+        if self.language == "de":
+            return f"{text.translate(_GERMAN)} $"
+        return f"${text}"
 
     def share(self, value: float) -> str:
         """0.83 or 0,83."""

@@ -23,7 +23,7 @@ _ROWS = 100
 @get("/account")
 async def account(request: AnyRequest, services: Wired, visitor: Asking) -> Response[str]:
     """What stands for you, and how to change it."""
-    return await _account(request, services, visitor)
+    return await account_page(request, services, visitor)
 
 
 @post("/account/password", status_code=200)
@@ -36,8 +36,8 @@ async def change_password(request: AnyRequest, services: Wired, visitor: Asking)
         )
         await services.change_password(visitor, str(form.get("new", "")))
     except BelegError as error:
-        return await _account(request, services, visitor, error=error)
-    return await _account(request, services, visitor, done="password_changed")
+        return await account_page(request, services, visitor, error=error)
+    return await account_page(request, services, visitor, done="password_changed")
 
 
 @post("/account/sessions/end", status_code=200)
@@ -66,8 +66,8 @@ async def add_token(request: AnyRequest, services: Wired, visitor: Asking) -> Re
             visitor.user, str(form.get("name", "")), scopes
         )
     except BelegError as error:
-        return await _account(request, services, visitor, error=error)
-    return await _account(request, services, visitor, secret=secret)
+        return await account_page(request, services, visitor, error=error)
+    return await account_page(request, services, visitor, secret=secret)
 
 
 @post("/account/tokens/{token_id:str}/revoke", status_code=200)
@@ -79,7 +79,7 @@ async def end_token(
     return go_to(request, "/account")
 
 
-async def _account(
+async def account_page(
     request: AnyRequest,
     services: Services,
     visitor: Visitor,
@@ -88,12 +88,14 @@ async def _account(
     done: str = "",
     error: BelegError | None = None,
 ) -> Response[str]:
+    """Everything of an account that is changed on a page, with what came of the last change."""
     user, around = visitor.user, frame(request, visitor.user)
     sessions = await services.credentials.sessions(user, limit=_ROWS, after=None)
     tokens = await services.credentials.tokens(user, limit=_ROWS, after=None)
     scopes = [s.value for s in TokenScope if user.is_admin or s is not TokenScope.ADMIN]
+    exports = await services.export_account.of(user, limit=_ROWS, after=None)
     context = AccountPage(
-        *(around, sessions.items, visitor.session_id, tokens.items, scopes),
+        *(around, sessions.items, visitor.session_id, tokens.items, scopes, exports.items),
         secret=secret,
         done=around.words(done) if done else "",
         problem=around.words.problem(error.problem) if error else "",

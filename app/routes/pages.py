@@ -6,13 +6,16 @@ from app.rendering import STATIC, STATIC_TYPES
 from app.requests import PathText
 from app.routes import (
     account_pages,
+    admin_pages,
     credential_pages,
+    data_pages,
     library_pages,
     notebook_pages,
     provider_pages,
     question_pages,
     share_pages,
     source_pages,
+    usage_pages,
 )
 from domain.errors import NotFound
 
@@ -44,6 +47,9 @@ router = Router(
         question_pages.router,
         share_pages.router,
         credential_pages.router,
+        data_pages.router,
+        usage_pages.router,
+        admin_pages.router,
         provider_pages.router,
     ],
     include_in_schema=False,

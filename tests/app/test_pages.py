@@ -59,6 +59,7 @@ from domain.source import (
 )
 from domain.suggestions import Suggestions
 from domain.summary import Summary, SummaryKind
+from tests.app.operation_pages import exports, operations_pages
 from tests.browser.htmx_files import FILES
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -228,11 +229,20 @@ def every_context(around: Frame) -> list[Context]:
         account_contexts.ResetPage(around, EVIL, EVIL),
         *(
             account_contexts.AccountPage(
-                around, [SESSION], SESSION.id, [token], list(TokenScope), EVIL, EVIL, EVIL
+                around,
+                [SESSION],
+                SESSION.id,
+                [token],
+                list(TokenScope),
+                exports(EVIL),
+                EVIL,
+                EVIL,
+                EVIL,
             )
             for token in TOKENS
         ),
         *(account_contexts.AuditPage(around, [entry], before) for entry in ENTRIES),
+        *operations_pages(around, SOURCES, EVIL),
         contexts.NotebooksPage(around, [], None),
         contexts.NotebooksPage(around, [NOTEBOOK], before),
         contexts.NotebookPage(

@@ -250,12 +250,16 @@ def _names(folder: Path) -> list[str]:
     return [json.loads(line)["name"] for line in lines]
 
 
+def _files(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if path.is_file()}
+
+
 async def test_hostile_file_names_become_one_clean_line(beleg: Beleg, shared_data: Path) -> None:
     client = await beleg.user()
     names = [*_names(shared_data), "a\nb\"c'.txt", "../../x", "ü" * 400 + ".txt", ".."]
     names += ["gpj.\u202etxt", "a\u0000b.txt", "..\\..\\win.ini", "a;b=c.txt", "日本語.txt"]
     files = Path(beleg.environment["BELEG_DATA"])
-    before = {path for path in files.rglob("*") if path.is_file()}
+    before = _files(files)
     kept = set()
     for start in range(0, len(names), 40):
         notebook = await beleg.notebook(client)
@@ -269,7 +273,7 @@ async def test_hostile_file_names_become_one_clean_line(beleg: Beleg, shared_dat
                 assert "\\" not in shown
             kept.add(source["id"])
     assert len(kept) == len(names)
-    written = {path for path in files.rglob("*") if path.is_file()} - before
+    written = _files(files) - before
     assert len(written) == len(names)
     assert all(
         re.fullmatch(r"files/[0-9a-f-]{36}/[0-9a-f]{64}", str(path.relative_to(files)))

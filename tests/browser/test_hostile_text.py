@@ -9,12 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from app import contexts
-from app.contexts import Context
+from app.contexts import Context, NotebookPage
 from app.rendering import STATIC, page_headers, render
 from domain.access import Role
 from domain.conversation import Check, CheckKind
-from domain.ids import new_id
-from tests.app.test_pages import NOTEBOOK, answer, frame, shown, source, turn
+from tests.app.test_pages import NOTEBOOK, answer, every_context, frame, shown, source, turn
 from tests.browser.conftest import CDN, Visitor
 from tests.browser.test_first_light import ask, new_notebook
 from tests.provider import Provider
@@ -136,18 +135,13 @@ def every_place(texts: Sequence[str]) -> list[Context]:
         )
     sources = [source(title=text, name=text) for text in texts]
     notebook = replace(NOTEBOOK, title=texts[0])
-    page = contexts.NotebookPage(
-        around, notebook, notebook.id, Role.OWNER, sources, "s", turns, None, new_id()
-    )
-    viewers = [
-        contexts.ViewerPage(
-            around,
-            shown(title=text, text=contexts.Quoted(text, text, text, "/1", "/2")),
-            NOTEBOOK.id,
-        )
-        for text in texts[:1]
+    usual = every_context(around)
+    page = next(c for c in usual if isinstance(c, NotebookPage) and c.role is Role.OWNER)
+    passage = contexts.Quoted(*texts[:1] * 3, "/1", "/2")
+    return [
+        replace(page, notebook=notebook, sources=sources, turns=turns),
+        contexts.ViewerPage(around, shown(title=texts[0], text=passage), NOTEBOOK.id),
     ]
-    return [page, *viewers]
 
 
 def test_hostile_text_stays_text_in_every_place(reader: Reader, shared_data: Path) -> None:

@@ -68,7 +68,6 @@ OPERATIONS_TEXTS: Mapping[str, tuple[str, str]] = {
     "providers": ("Anbieter", "Providers"),
     "open_calls": ("Offene Aufrufe", "Open calls"),
     "settings_in_force": ("Einstellungen", "Settings"),
-    "credit": ("Guthaben", "Credit"),
     "is_admin": ("Verwaltung", "Admin"),
     "is_disabled": ("gesperrt", "disabled"),
     "is_leaving": ("wird gelöscht", "being deleted"),

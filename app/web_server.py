@@ -7,6 +7,8 @@ import sys
 import uvicorn
 
 _GRACE_S = 5
+_TURN_S = 0.0005
+"""Seconds that a computing thread keeps the event loop waiting, as in the workers."""
 
 
 def serve(*, host: str, port: int, descriptor: int | None) -> None:
@@ -17,6 +19,7 @@ def serve(*, host: str, port: int, descriptor: int | None) -> None:
         port: port to listen on.
         descriptor: an inherited, listening socket that replaces both.
     """
+    sys.setswitchinterval(_TURN_S)
     config = uvicorn.Config(
         "app.asgi:create_app",
         factory=True,

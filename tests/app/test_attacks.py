@@ -102,8 +102,9 @@ async def test_forms_of_other_sites_change_nothing(beleg: Beleg, sent: str) -> N
         ("DELETE", "/me/sessions", None),
         ("PATCH", "/me", {"language": "de"}),
     ):
-        refused = await browser.request(method, path, json=body, headers=headers)
-        problem(refused, 403, "forbidden")
+        for more in ({}, {"authorization": ""}):
+            refused = await browser.request(method, path, json=body, headers=headers | more)
+            problem(refused, 403, "forbidden")
     assert (await browser.get("/notebooks")).json()["items"] == []
     assert (await browser.get("/me")).status_code == 200
 
@@ -116,6 +117,7 @@ async def test_forms_of_other_sites_change_nothing(beleg: Beleg, sent: str) -> N
         {"sec-fetch-site": "none"},
         {"origin": "https://evil.example"},
         {"origin": "null"},
+        {"origin": "http://["},
         {},
     ],
 )
@@ -179,6 +181,7 @@ ELSEWHERE = (
     *("\\\\evil.example", "/\t/evil.example", "/\r/evil.example", "evil.example", "/%09/x\n"),
     *("javascript:alert(1)", "http:evil.example", " //evil.example", "/x\r\nSet-Cookie: a=b"),
     *("https:/evil.example", "/..//evil.example\\", "\u2028//evil.example", "//@evil.example"),
+    *("//[", "//]", "http://[evil.example"),
 )
 
 

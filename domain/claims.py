@@ -11,7 +11,7 @@ from domain import refusals, sentences
 _FENCE = re.compile(r"[ \t>]{0,16}(?:`{3}|~{3})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s{0,3}(?:[-*_][ \t]*){3,}\Z|\s{0,3}=+\s*\Z")
 _LEAD = re.compile(r"(?:\s{0,16}(?:[-*+•>]|\d{1,3}[.)]))+\s+(?:\[[ x]\]\s+)?", re.IGNORECASE)
-_TABLE_RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|?)+\s*")
+_TABLE_RULE = re.compile(r"\s*(?:\|\s*)?:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*(?:\|\s*)?")
 _LABEL = re.compile(
     r"\s*(?:\*\*|__)(?P<label>[^*_\n\d]{1,80}?)(?:(?:\*\*|__)\s?[:–—]|:(?:\*\*|__))(?=\s+\S)"
 )

@@ -246,6 +246,8 @@ def test_any_text_can_be_checked(text: str) -> None:
         "x. ",
         "[1] ",
         "„",
+        "-",
+        "--|",
     ],
 )
 def test_hostile_text_takes_linear_time(unit: str) -> None:

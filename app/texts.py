@@ -272,6 +272,7 @@ _MEGABYTE = 1_000_000
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
+_CENT = Decimal("0.01")
 _GERMAN = str.maketrans(",.", ".,")
 
 
@@ -316,8 +317,9 @@ class Words:
         return f"{text.replace('.', ',') if self.language == 'de' else text} MB"
 
     def money(self, amount: Decimal | int) -> str:
-        """$1.50 or 1,50 $; four decimals below a dollar."""
-        text = f"{amount:,.{2 if amount >= 1 or not amount else 4}f}"
+        """$1.50 or 1,50 $; the smaller it is, the more decimals."""
+        decimals = 2 if amount >= 1 or not amount else 4 if amount >= _CENT else 6
+        text = f"{amount:,.{decimals}f}"
         if self.language == "de":
             return f"{text.translate(_GERMAN)} $"
         return f"${text}"

@@ -40,6 +40,10 @@ class Attempt:
         """Who pays for its model calls."""
         return Payer(self.source.owner_id, source_id=self.source.id)
 
+    def key(self, part: str) -> str:
+        """Under which a part's transcript is kept: other bytes at an address are another part."""
+        return f"{self.source.sha256.hex()}:{part}"
+
 
 class Capture(Protocol):
     """Reads a source of any kind."""
@@ -81,7 +85,7 @@ def require_few_words(words: int, most: int) -> None:
 async def transcribe_once(
     meter: Meter,
     attempt: Attempt,
-    key: str,
+    part: str,
     call: Call,
     make: Callable[[], Awaitable[Transcript]],
     *,
@@ -90,10 +94,10 @@ async def transcribe_once(
 ) -> Transcript:
     """Make a metered call whose transcript is kept, with its bill, until the source is ready.
 
-    Whoever finds the transcript under `key` (`tx.transcripts.paid`) need not pay again.
+    Whoever finds it under `attempt.key(part)` (`tx.transcripts.paid`) need not pay again.
 
     Args:
-        key: what is transcribed and by which model, such as "page:7:<model>:150".
+        part: what is transcribed and by which model, such as "page:7:<model>:150".
         make: one request to the model.
         progress: published in the transaction that settles the call.
         tries: requests at most.
@@ -104,7 +108,7 @@ async def transcribe_once(
     source = attempt.source
 
     async def keep(tx: Stores, transcript: Transcript) -> None:
-        await tx.transcripts.keep(source.id, key, transcript)
+        await tx.transcripts.keep(source.id, attempt.key(part), transcript)
         if progress:
             await tx.sources.show_progress(source.id, source.attempt, progress())
 

@@ -51,15 +51,15 @@ class Hearing:
         """See `Capture`. What was converted, and what was paid for, is found again."""
         if self.transcriber is None:
             raise NotSetUp(_NO_EARS)
-        key = f"sound:{self.transcriber.model}"
+        part = f"sound:{self.transcriber.model}"
         async with self.uow() as tx:
             paid = await tx.transcripts.paid(attempt.source.id)
-        heard = paid.get(key) or await self._heard(attempt, key, self.transcriber)
+        heard = paid.get(attempt.key(part)) or await self._heard(attempt, part, self.transcriber)
         if not heard.text:
             raise Unreadable(_NO_SPEECH)
         return Reading((Passage(0, None, heard.text),), None)
 
-    async def _heard(self, attempt: Attempt, key: str, transcriber: Transcriber) -> Transcript:
+    async def _heard(self, attempt: Attempt, part: str, transcriber: Transcriber) -> Transcript:
         content, sound = await self._to_send(attempt.source)
         seconds = int(sound.seconds.to_integral_value(ROUND_UP))
         bound = TokenUsage(0, estimated=True, seconds=Decimal(seconds + 1))
@@ -74,7 +74,7 @@ class Hearing:
 
         await on_progress(0)
         try:
-            return await transcribe_once(self.meter, attempt, key, call, make, tries=1)
+            return await transcribe_once(self.meter, attempt, part, call, make, tries=1)
         except ModelAnswerInvalid as error:
             raise ModelCut(f"{error.message} The call stays billed.") from error
         except ModelUnavailable as error:

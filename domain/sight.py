@@ -30,19 +30,19 @@ class Sight:
     most_pages: int
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_PARALLEL_CALLS))
 
-    def page_key(self, page: int) -> str:
-        """Under which a page's transcript is kept."""
+    def page_part(self, page: int) -> str:
+        """A page, as this vision reads it; see `transcribe_once`."""
         return f"page:{page}:{self.vision.model}:{self.vision.dpi}"
 
     @property
-    def image_key(self) -> str:
-        """Under which an image's transcript is kept."""
+    def image_part(self) -> str:
+        """An image, likewise."""
         return f"image:{self.vision.model}"
 
     async def read(
         self,
         attempt: Attempt,
-        key: str,
+        part: str,
         picture: Picture,
         seen: Seen,
         progress: Callable[[], Progress],
@@ -59,4 +59,4 @@ class Sight:
             transcript = await self.vision.transcribe(picture, seen)
             return replace(transcript, text=clean(transcript.text).strip())
 
-        return await transcribe_once(self.meter, attempt, key, call, make, progress=progress)
+        return await transcribe_once(self.meter, attempt, part, call, make, progress=progress)

@@ -518,7 +518,7 @@ class Transcripts(Protocol):
         """Keep a transcript in the transaction that settles its call.
 
         Args:
-            key: what was transcribed and by which model, such as "page:7:<model>:150".
+            key: of what was transcribed and by which model, such as "<hash>:page:7:<model>:150".
         """
         ...
 

@@ -102,7 +102,9 @@ class CaptureSource:
             return {}
         paid = await self._paid(attempt)
         seen: dict[int, Transcript | None] = {
-            page: paid[key] for page in wanted if (key := sight.page_key(page)) in paid
+            page: paid[key]
+            for page in wanted
+            if (key := attempt.key(sight.page_part(page))) in paid
         }
         await attempt.show(Progress(Stage.TRANSCRIBING, len(seen), len(wanted)))
 
@@ -112,9 +114,9 @@ class CaptureSource:
         async def read(page: int, picture: Picture | None) -> None:
             seen[page] = None
             if picture is not None:
-                key = sight.page_key(page)
+                part = sight.page_part(page)
                 try:
-                    seen[page] = await sight.read(attempt, key, picture, Seen.PAGE, one_more)
+                    seen[page] = await sight.read(attempt, part, picture, Seen.PAGE, one_more)
                 except ModelRefused as error:
                     raise ModelRefused(f"Page {page}: {error.message} {_WITHOUT}") from error
 
@@ -135,13 +137,13 @@ class CaptureSource:
         sight = self.sight
         if sight is None:
             raise NotSetUp(_NO_EYES)
-        transcript = (await self._paid(attempt)).get(sight.image_key)
+        transcript = (await self._paid(attempt)).get(attempt.key(sight.image_part))
         if transcript is None:
             whole = Progress(Stage.TRANSCRIBING, 1, 1)
             await attempt.show(replace(whole, done=0))
             async with sight.gate:
                 transcript = await sight.read(
-                    attempt, sight.image_key, picture, Seen.IMAGE, lambda: whole
+                    attempt, sight.image_part, picture, Seen.IMAGE, lambda: whole
                 )
         if not transcript.text:
             problem = f" The image {transcript.problem}." if transcript.problem else ""

@@ -10,6 +10,8 @@ import pytest
 from tests.adapters.small_pdf import line, pdf
 from tests.conftest import until
 from tests.product.stage import Json, Person, Stage
+from tests.provider import Fault
+from tests.provider.pictures import page_text, scan
 
 ARTICLE = """<!DOCTYPE html><html><head><title>{title}</title></head><body>
 <nav><a href="/">Start</a></nav><article><h1>{title}</h1>
@@ -199,6 +201,21 @@ def test_a_failed_page_is_retried_with_the_bytes_that_came(stage: Stage, site: S
     site.put("/", ARTICLE.format(title="Die Brücke", year=1932))
     assert refreshed(person, source)["status"] == "ready"
     assert len(files_of(stage, person)) == 1
+
+
+def test_what_was_read_of_other_bytes_is_not_taken_for_a_page_fetched_anew(
+    stage: Stage, site: Site
+) -> None:
+    person = stage.person()
+    site.put("/scan.pdf", scan([1]), "application/pdf")
+    stage.provider.fail(Fault.NO_KEY, kind="embedding")
+    _, source = add(person, site.url("/scan.pdf"))
+    assert person.source(source)["status"] == "failed"
+    stage.provider.settings.rules.clear()
+    site.put("/scan.pdf", scan([2]), "application/pdf")
+    assert refreshed(person, source)["status"] == "ready"
+    assert text_of(person, source) == page_text(2)
+    assert [entry.kind for entry in stage.provider.ledger].count("vision") == 2
 
 
 def test_addresses_of_this_network_fail_before_they_are_asked(stage: Stage, site: Site) -> None:

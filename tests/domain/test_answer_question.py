@@ -174,6 +174,23 @@ async def test_what_is_stored_is_what_was_shown_and_its_bill_is_the_reported_one
     assert database.bills == [(CallStatus.SERVED, 100, 20)]
 
 
+async def test_a_burst_is_read_on_once_its_first_piece_is_with_its_reader() -> None:
+    live, left = LiveAnswer(), []
+    model = Model([*["word "] * 50, ChatEnd("stop", USED)])
+
+    async def read() -> None:
+        async for _ in live.follow(0, ping_s=60):
+            for _ in range(9):  # on its way to a socket
+                await asyncio.sleep(0)
+            left.append(len(model.steps))
+
+    reader = asyncio.create_task(read())
+    await run(Database(), model, live)
+    live.end()
+    await reader
+    assert left[0] == 50
+
+
 async def test_an_answer_at_the_models_limit_is_kept_and_billed_but_not_whole() -> None:
     database = Database()
     answer = await run(database, Model(["A bridge", ChatEnd("length", TokenUsage(100, 4096))]))

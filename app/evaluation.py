@@ -90,6 +90,7 @@ class Judged:
         refused: None where the answer failed.
         claims, cited: sentences that make a claim, and those of them with a citation.
         mentions, exact: quotes, and those of them that stand in their passage where they should.
+        stripped: markers that named no passage.
         flags: doubts of the support checks, those about missing citations apart.
         facts, found: expected facts, and those of them in the text or a quote.
     """
@@ -100,6 +101,7 @@ class Judged:
     cited: int
     mentions: int
     exact: int
+    stripped: int
     flags: int
     facts: int
     found: int
@@ -116,6 +118,9 @@ def judgement(answers: Sequence[Judged]) -> dict[str, float | None]:
         "answered where the sources do": _mean([not a.refused for a in ended if a.answerable]),
         "refused where they do not": _mean([bool(a.refused) for a in ended if not a.answerable]),
         "facts found": _ratio(sum(a.found for a in ended), sum(a.facts for a in ended)),
+        "markers valid": _ratio(
+            sum(a.mentions for a in ended), sum(a.mentions + a.stripped for a in ended)
+        ),
         "sentences with a citation": _ratio(
             sum(a.cited for a in told), sum(a.claims for a in told)
         ),
@@ -227,6 +232,7 @@ class _Run:
             cited=sum(bool(claim.places) for claim in claims),
             mentions=len(places),
             exact=await self._exact_quotes(answer),
+            stripped=answer.stripped_markers,
             flags=sum(check.kind is not CheckKind.UNCITED for check in checks_of(answer)),
             facts=len(question.facts),
             found=sum(_folded([fact]) in told for fact in question.facts),

@@ -39,6 +39,11 @@ class AnswerWriter:
         """One a marker, by number, each with all its mentions so far."""
         return tuple(self._citations.values())
 
+    @property
+    def stripped_markers(self) -> int:
+        """How many numbers named no passage so far; the text has none of them."""
+        return self._markers.stripped
+
     def feed(self, delta: str) -> list[str | Citation]:
         """The pieces that `delta` adds."""
         return self._pieces(self._markers.feed(self._gate.passed(delta)))

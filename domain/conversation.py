@@ -148,6 +148,8 @@ class Answer:
     retrieved: tuple[Hit, ...] = ()
     checks: tuple[Check, ...] = ()
     """What it says that its cited passages do not; known once it is finished."""
+    stripped_markers: int = 0
+    """Numbers of the model that named no passage and were left out."""
     feedback: Feedback | None = None
 
 

@@ -66,6 +66,7 @@ def _answer(
         retrieved=retrieved,
         checks=tuple(_check(check) for check in _json(row.checks)),
         feedback=feedback,
+        stripped_markers=row.stripped_markers,
     )
 
 
@@ -244,13 +245,14 @@ class PostgresAnswers(Store):
     async def finish(self, answer: Answer) -> None:
         await self._run(
             "update answers set status = :status, refused = :refused, text = :text,"
-            " error = cast(:error as jsonb), checks = cast(:checks as jsonb), finished_at = now()"
-            " where id = :id",
+            " error = cast(:error as jsonb), checks = cast(:checks as jsonb),"
+            " stripped_markers = :stripped_markers, finished_at = now() where id = :id",
             status=answer.status.value,
             refused=answer.refused,
             text=answer.text,
             error=msgspec.json.encode(answer.error).decode() if answer.error else None,
             checks=msgspec.json.encode(answer.checks).decode(),
+            stripped_markers=answer.stripped_markers,
             id=answer.id,
         )
         if answer.citations:

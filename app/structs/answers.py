@@ -169,13 +169,11 @@ class SuggestionsOut(msgspec.Struct):
     @classmethod
     def of(cls, suggestions: Suggestions) -> "SuggestionsOut":
         """From the domain."""
-        return cls(
-            list(suggestions.questions), suggestions.is_written, suggestions.can_be_written
-        )
+        return cls(list(suggestions.questions), suggestions.is_written, suggestions.can_be_written)
 
 
 class AnswerOut(msgspec.Struct):
-    """An answer; `checks` are there once it has ended."""
+    """An answer; `checks` and `stripped_markers` are there once it has ended."""
 
     id: UUID
     notebook_id: UUID
@@ -187,6 +185,7 @@ class AnswerOut(msgspec.Struct):
     citations: list[CitationOut]
     retrieved: list[HitOut]
     checks: list[CheckOut]
+    stripped_markers: int
     feedback: FeedbackIn | None
     usage: AnswerUsage
     error: ProblemBody | None
@@ -207,6 +206,7 @@ class AnswerOut(msgspec.Struct):
             citations=[CitationOut.of(citation) for citation in answer.citations],
             retrieved=[HitOut.of(hit, cited=hit.rank in cited) for hit in answer.retrieved],
             checks=[CheckOut(c.start, c.end, c.kind.value, c.detail) for c in answer.checks],
+            stripped_markers=answer.stripped_markers,
             feedback=FeedbackIn(answer.feedback.rating, answer.feedback.comment)
             if answer.feedback
             else None,

@@ -307,6 +307,7 @@ class AnswerQuestion:
             error=problem,
             citations=run.writer.citations,
             retrieved=tuple(run.hits),
+            stripped_markers=run.writer.stripped_markers,
         )
         # Apart: other readers' pieces, and the last ones of this answer, do not wait for it.
         answer = replace(answer, checks=await asyncio.to_thread(checks_of, answer))

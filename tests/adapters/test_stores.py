@@ -643,7 +643,13 @@ async def _answered(shelf: Shelf) -> Answer:
             for n, citation in enumerate(citations, 1)
         ]
         await tx.answers.append(answer.id, events, ALIVE)
-        done = replace(answer, status=AnswerStatus.COMPLETE, text="[1], [1]", citations=citations)
+        done = replace(
+            answer,
+            status=AnswerStatus.COMPLETE,
+            text="[1], [1]",
+            citations=citations,
+            stripped_markers=3,
+        )
         await tx.answers.finish(done)
     return done
 
@@ -676,6 +682,7 @@ async def test_an_answer_comes_back_as_it_was_stored(shelf: Shelf) -> None:
     answer = await _answered(shelf)
     found = await _read(shelf, answer)
     assert found.citations == answer.citations
+    assert found.stripped_markers == 3
     assert [hit.text for hit in found.retrieved] == ["The bridge is red.", "It is old."]
     stranger = await _user(shelf.uow)
     async with shelf.uow() as tx:

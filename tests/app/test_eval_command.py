@@ -36,12 +36,15 @@ async def test_figures_of_two_settings_stand_side_by_side(start: Start, question
         await beleg.text(client, notebook, text, title)
     email = (await client.get("/me")).json()["email"]
     before = len(beleg.provider.ledger)
+    beleg.provider.answer("The old bridge was opened in 1932 [1]. It is 1,149 metres long [99].")
     asked = evaluation.Asked(questions, "Town", email, answers=True, compare=[{"RETRIEVAL_K": "1"}])
     columns = await evaluation.evaluate(asked, environment=beleg.environment)
     assert [column.name for column in columns] == ["as set", "RETRIEVAL_K=1"]
     both = [column.rows() for column in columns]
     assert [figures["k"] for figures in both] == [8, 1]
     assert both[0]["recall@k"] == 1.0
+    assert 0.5 < (both[0]["markers valid"] or 0) < 1
+    assert both[1]["markers valid"] == 1.0
     for figures in both:
         assert figures["quotes exact"] == 1.0
         assert figures["answers that failed"] == 0

@@ -95,6 +95,7 @@ def test_without_passages_every_marker_is_stripped() -> None:
     writer = AnswerWriter([])
     assert joined(written(writer, ["Bridges [1] are old【2】."])) == "Bridges are old."
     assert writer.citations == ()
+    assert writer.stripped_markers == 2
 
 
 def test_half_a_marker_is_held_back_and_cut_at_the_end() -> None:

@@ -130,7 +130,10 @@ class OpenIdProvider:
         async with self._turn:
             if self._keys is None or anew:
                 found: Any = await self._json(str(metadata["jwks_uri"]))
-                self._keys = KeySet.import_key_set(found)
+                try:
+                    self._keys = KeySet.import_key_set(found)
+                except (JoseError, LookupError, TypeError, ValueError) as error:
+                    raise _unavailable() from error
             return self._keys
 
     async def _json(self, address: str) -> Mapping[str, Any]:

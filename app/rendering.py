@@ -11,6 +11,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from litestar import Request, Response
 from litestar.response import Redirect
+from litestar.utils import url_quote
 
 from app.answer_html import quotes_of
 from app.contexts import Context, ErrorPage, Frame, Problems
@@ -200,7 +201,8 @@ def is_htmx(request: AnyRequest) -> bool:
 def go_to(request: AnyRequest, path: str) -> Response[Any]:
     """Send the browser to another page of ours."""
     if is_htmx(request):
-        return Response("", status_code=200, media_type="text/html", headers={"HX-Redirect": path})
+        headers = {"HX-Redirect": url_quote(path)}
+        return Response("", status_code=200, media_type="text/html", headers=headers)
     return Redirect(path, status_code=303)
 
 

@@ -48,6 +48,8 @@ class Issuer:
     key: RSAKey | ECKey = field(default_factory=lambda: RSAKey.generate_key(2048, auto_kid=True))
     metadata: Claims = field(default_factory=dict)
     token_status: int = 200
+    keys: object = None
+    """Sent in place of its keys."""
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -96,7 +98,7 @@ class Issuer:
             _answer(handler, 200, metadata | self.metadata)
         elif handler.path == "/keys":
             public = {**self.key.as_dict(private=False), "use": "sig", "kid": self.key.kid}
-            _answer(handler, 200, {"keys": [public]})
+            _answer(handler, 200, {"keys": [public]} if self.keys is None else {"keys": self.keys})
         else:
             _answer(handler, 404, {})
 

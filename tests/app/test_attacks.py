@@ -70,6 +70,7 @@ async def test_the_cookie_s_flags(beleg: Beleg) -> None:
     for name, status in ((HOST_COOKIE, 200), (COOKIE, 401)):
         browser = await beleg.client(**{"cookie": f"{name}={secret}", "x-forwarded-proto": "https"})
         assert (await browser.get("/me")).status_code == status
+    browser = await beleg.client(**{"x-forwarded-proto": "https"})
     gone = await browser.post(
         f"{PAGES}/sign-out",
         data={"csrf": csrf_token(secret)},
@@ -201,6 +202,18 @@ async def test_signing_in_leads_nowhere_else(beleg: Beleg, wanted: str) -> None:
     shown = await (await beleg.client(**SAME_SITE)).get(f"{PAGES}/sign-in", params={"next": wanted})
     assert 'name="next" value="/"' in shown.text
     assert "evil" not in shown.text
+
+
+async def test_a_path_in_any_script_is_led_to(beleg: Beleg) -> None:
+    client = await beleg.user()
+    visitor = await beleg.services.accounts.by_token(client.headers["authorization"][7:])
+    assert visitor is not None
+    secret = await beleg.services.accounts.open_session(visitor.user)
+    browser = await beleg.client(cookie=f"{COOKIE}={secret}")
+    form = {"csrf": csrf_token(secret), "language": "en", "next": "/library?words=日本"}
+    for headers, name in (({}, "location"), ({"hx-request": "true"}, "hx-redirect")):
+        response = await browser.post(f"{PAGES}/language", data=form, headers=headers)
+        assert response.headers[name] == "/library?words=%E6%97%A5%E6%9C%AC"
 
 
 async def test_where_signing_in_leads_is_checked_when_it_leads_there(beleg: Beleg) -> None:

@@ -260,6 +260,14 @@ async def test_metadata_of_another_issuer_is_not_believed(
     assert response.status_code == 503
 
 
+@pytest.mark.parametrize("keys", [[], 3, ["x"], [{}], [{"kty": "RSA", "n": 3}]])
+async def test_keys_that_are_none_are_said_to(start: Start, issuer: Issuer, keys: object) -> None:
+    beleg = await _product(start, issuer)
+    browser = await _browser(beleg)
+    issuer.keys = keys
+    _is_nobody(await browser.get(issuer.authorize(await _leave(browser))), 503)
+
+
 async def test_an_issuer_that_does_not_answer_is_said_to(start: Start, issuer: Issuer) -> None:
     beleg = await _product(start, issuer)
     browser = await _browser(beleg)

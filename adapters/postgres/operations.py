@@ -4,7 +4,7 @@ from uuid import UUID
 
 from adapters.postgres.ledger import usage_row
 from adapters.postgres.rows import Store, page_of
-from adapters.postgres.sources import SOURCE, source_of
+from adapters.postgres.source_rows import SOURCE, source_of
 from domain.operations import FailedJob, ModelHealth, OpenCall, OwnedSource, QueueState
 from domain.stores import Page
 from domain.usage import CallKind

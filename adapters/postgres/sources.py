@@ -6,35 +6,21 @@ from uuid import UUID
 
 from adapters.postgres.answers import PostgresAnswers
 from adapters.postgres.connection import Row
-from adapters.postgres.rows import Store, page_of
+from adapters.postgres.rows import page_of
+from adapters.postgres.source_attempts import SourceAttempts
+from adapters.postgres.source_rows import SOURCE, source_of
 from domain.access import Role
-from domain.channels import SOURCE_CHANGED
-from domain.errors import Problem
 from domain.ids import ChunkId, NotebookId, SourceId, UserId, VersionId
 from domain.jobs import INGEST_SOURCE
 from domain.library import Place, Shelved, Wanted
 from domain.passage import ChunkPlace, Passage
 from domain.source import (
-    CaptureMode,
-    Progress,
     Reading,
-    SkippedPage,
     Source,
-    SourceKind,
-    SourceStatus,
-    Stage,
     StoredFile,
     blob_key,
 )
 from domain.stores import Page
-from domain.summary import Summary, SummaryKind
-
-SOURCE = """
-select s.*, v.language, v.pages, v.words, coalesce(v.chunk_count, 0) as chunk_count, v.skipped,
-    m.kind as summary_kind, m.text as summary
-from sources s left join source_versions v on v.id = s.version_id
-    left join source_summaries m on m.version_id = s.version_id
-"""
 
 _SHELVED = SOURCE.replace(
     "\nfrom",
@@ -52,35 +38,6 @@ def _shelved(row: Row) -> Shelved:
     return Shelved(source_of(row), tuple(places))
 
 
-def source_of(row: Row) -> Source:
-    """A source from the columns of `SOURCE`."""
-    skipped = json.loads(row.skipped) if isinstance(row.skipped, str) else row.skipped or []
-    return Source(
-        id=row.id,
-        owner_id=row.owner_id,
-        kind=SourceKind(row.kind),
-        capture_mode=CaptureMode(row.capture_mode),
-        title=row.title,
-        name=row.name,
-        sha256=row.sha256,
-        media_type=row.media_type,
-        bytes=row.bytes,
-        status=SourceStatus(row.status),
-        progress=Progress(Stage(row.stage), row.done, row.total) if row.stage else None,
-        error=Problem(row.error_code, row.error) if row.error_code else None,
-        attempt=row.attempt,
-        version_id=row.version_id,
-        language=row.language or "",
-        pages=row.pages,
-        words=row.words,
-        chunk_count=row.chunk_count,
-        skipped=tuple(SkippedPage(page, reason) for page, reason in skipped),
-        created_at=row.created_at,
-        url=row.url,
-        summary=Summary(SummaryKind(row.summary_kind), row.summary) if row.summary_kind else None,
-    )
-
-
 def _passage(row: Row) -> Passage:
     return Passage(
         row.ordinal,
@@ -92,7 +49,7 @@ def _passage(row: Row) -> Passage:
     )
 
 
-class PostgresSources(Store):
+class PostgresSources(SourceAttempts):
     """The `Sources` port."""
 
     async def add(self, source: Source) -> tuple[Source, bool]:
@@ -191,96 +148,6 @@ class PostgresSources(Store):
             f"{_SHELVED} where s.id = :id and s.owner_id = :user_id", id=source_id, user_id=user_id
         )
         return _shelved(row) if row else None
-
-    async def claim(self, source_id: SourceId) -> tuple[Source, int] | None:
-        claimed = await self._one(
-            "update sources set status = 'processing', attempt = attempt + 1, tries = tries + 1,"
-            " updated_at = now() where id = :id and status in ('queued', 'processing')"
-            " returning tries",
-            id=source_id,
-        )
-        if claimed is None:
-            return None
-        row = await self._one(f"{SOURCE} where s.id = :id", id=source_id)
-        assert row is not None  # noqa: S101 - the update above holds it
-        return source_of(row), claimed.tries
-
-    async def still_mine(self, source_id: SourceId, attempt: int) -> bool:
-        row = await self._one(
-            "select 1 from sources where id = :id and attempt = :attempt"
-            " and status = 'processing' for share",
-            id=source_id,
-            attempt=attempt,
-        )
-        return row is not None
-
-    async def show_progress(self, source_id: SourceId, attempt: int, progress: Progress) -> bool:
-        row = await self._one(
-            "with shown as (update sources set stage = :stage, total = :total, updated_at = now(),"
-            " done = case when stage = :stage and total = :total then greatest(done, :done)"
-            " else :done end where id = :id and attempt = :attempt and status = 'processing'"
-            " returning owner_id) select pg_notify(:channel, cast(owner_id as text)) from shown",
-            stage=progress.stage.value,
-            done=progress.done,
-            total=progress.total,
-            id=source_id,
-            attempt=attempt,
-            channel=SOURCE_CHANGED,
-        )
-        return row is not None
-
-    async def fail(self, source_id: SourceId, attempt: int, problem: Problem) -> None:
-        failed = await self._run(
-            # What was read before, such as a web page's last good text, stays of use.
-            "update sources set stage = null,"
-            " status = case when version_id is null then 'failed' else 'ready' end,"
-            " error = :detail, error_code = :code, updated_at = now()"
-            " where id = :id and attempt = :attempt and status in ('queued', 'processing')",
-            detail=problem.detail,
-            code=problem.code,
-            id=source_id,
-            attempt=attempt,
-        )
-        if failed:
-            await self._forget_password(source_id)
-        await self._tell(source_id)
-
-    async def stop(self, source_id: SourceId, problem: Problem) -> bool:
-        row = await self._one(
-            "select attempt from sources where id = :id and status in ('queued', 'processing')"
-            " for update",
-            id=source_id,
-        )
-        if row is None:
-            return False
-        await self.fail(source_id, row.attempt, problem)
-        return True
-
-    async def seal_password(self, source_id: SourceId, sealed: bytes) -> None:
-        await self._run(
-            "insert into sealed_passwords (source_id, sealed) values (:id, :sealed)"
-            " on conflict (source_id) do update set sealed = :sealed",
-            id=source_id,
-            sealed=sealed,
-        )
-
-    async def sealed_password(self, source_id: SourceId) -> bytes | None:
-        row = await self._one(
-            "select sealed from sealed_passwords where source_id = :id", id=source_id
-        )
-        return row.sealed if row else None
-
-    async def _forget_password(self, source_id: SourceId) -> None:
-        await self._run("delete from sealed_passwords where source_id = :id", id=source_id)
-
-    async def requeue(self, source_id: SourceId) -> int | None:
-        row = await self._one(
-            "update sources set status = 'queued', error = null, error_code = null, tries = 0,"
-            " updated_at = now() where id = :id and status = 'failed' returning attempt",
-            id=source_id,
-        )
-        await self._tell(source_id)
-        return row.attempt if row else None
 
     async def publish(
         self,
@@ -442,10 +309,3 @@ class PostgresSources(Store):
             name=INGEST_SOURCE.name,
         )
         return [(row.id, row.attempt) for row in rows]
-
-    async def _tell(self, source_id: SourceId) -> None:
-        await self._run(
-            "select pg_notify(:channel, cast(owner_id as text)) from sources where id = :id",
-            channel=SOURCE_CHANGED,
-            id=source_id,
-        )

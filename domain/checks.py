@@ -233,7 +233,7 @@ _KINDS: dict[type, CheckKind] = {
 
 
 def _are_equal(one: Number, other: Number) -> bool:
-    return bool(one.values & other.values) and (not one.unit or other.unit in {"", one.unit})
+    return bool(one.values & other.values) and one.fits(other.unit)
 
 
 def _joined(words: Sequence[Word]) -> list[Word]:

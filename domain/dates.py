@@ -97,7 +97,7 @@ class Calendar:
             return any(
                 date.decade == known
                 or (min(date.decade, known) < _CENTURY and (date.decade - known) % _CENTURY == 0)
-                for known in self.decades
+                for known in self.decades | {year - year % 10 for year in self.years}
             )
         year_known = date.year is None or date.year in self.years
         if date.days():

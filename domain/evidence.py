@@ -75,8 +75,7 @@ class Evidence:
             told = not number.unit and number.values & years
             return "" if told or (about and self._is_about(number)) else "nowhere"
         if number.unit:
-            units = {place.unit for place in found}
-            return "" if units & {"", number.unit} else "unit"
+            return "" if any(number.fits(place.unit) for place in found) else "unit"
         is_small = all(_amount(value) <= _SMALL for value in number.values)
         if not is_small or not around or any(place.near & around for place in found):
             return ""

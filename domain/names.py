@@ -42,6 +42,12 @@ _TITLES = {
     *("kaiser", "papst", "kanzler", "kanzlerin", "prasident", "prasidentin", "minister"),
     *("ministerin", "stadt", "firma", "universitat", "mr", "mrs", "ms"),
 }
+_BEFORE_NOUNS = {
+    *("pro", "per", "laut", "gemass", "dank", "trotz", "binnen", "mangels", "mittels", "zwecks"),
+    *("inklusive", "exklusive", "zuzuglich", "abzuglich", "insgesamt", "samt"),
+}
+_INFLECTED = ("e", "em", "en", "er", "es", "lich", "ig")
+"""What German adjectives and adverbs end in that open a sentence before a noun."""
 _GAP = re.compile(r"[ \u00a0-]")
 
 
@@ -140,8 +146,20 @@ def _is_sure(claim: Wording, index: int, *, german: bool) -> bool:
         return False
     if index and claim.words[index - 1].folded in _TITLES:
         return True
-    after_name = not _opens(claim, index) and _beside(claim, index, index - 1)
+    if _leads_to_noun(claim, index):
+        return False
+    after_name = (
+        not _opens(claim, index)
+        and _beside(claim, index, index - 1)
+        and not _leads_to_noun(claim, index - 1)
+    )
     return after_name or _beside(claim, index, index + 1)
+
+
+def _leads_to_noun(claim: Wording, index: int) -> bool:
+    """True for "Laut" and "Große" where they open a German sentence: a noun has a capital, too."""
+    folded = claim.words[index].folded
+    return (folded in _BEFORE_NOUNS or folded.endswith(_INFLECTED)) and _opens(claim, index)
 
 
 def _beside(claim: Wording, index: int, other: int) -> bool:

@@ -39,7 +39,8 @@ mg milligramm milligram milligrams
 g gramm gram grams
 kg kilogramm kilogram kilograms kilo kilos
 t tonne tonnen tonnes ton tons
-lb lbs pounds pound pfund
+lb lbs
+pound pounds pfund
 l liter litre liters litres litern
 ml milliliter
 ms millisecond milliseconds millisekunden millisekunde

@@ -33,6 +33,7 @@ _BEFORE = re.compile(r"(?:(€|\$|£|¥)|(?<!\w)(EUR|USD|US\$|GBP|CHF)) ?\Z")
 _JOINS = re.compile(r"\s?(?:[-‐‑–—]|bis|to|and|und|or|oder|through)\s?")
 _SYMBOLS = re.compile(r"%|€|\$|£|°\s?[CF]\b|(?:[kcm]?m|km)[²³]")
 
+_POUNDS = {"pound", "£", "lb"}
 _LEAST_CLAIMED = 2
 """One is mostly an article."""
 
@@ -55,6 +56,11 @@ class Number:
     unit: str = ""
     is_claim: bool = True
     scale: float = 1
+
+    def fits(self, unit: str) -> bool:
+        """True where `unit` may be its own; a pound may be money or a weight."""
+        may_be_pounds = "pound" in {unit, self.unit} and {unit, self.unit} <= _POUNDS
+        return not self.unit or unit in {"", self.unit} or may_be_pounds
 
 
 def find(text: str, *, german: bool) -> list[Number]:

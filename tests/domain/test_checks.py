@@ -109,6 +109,35 @@ def test_an_english_paraphrase_is_not_doubted(said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "opening", ["Laut Quelle", "Pro Monat", "Gemäß Vertrag", "Große Risse", "Hohe Kosten"]
+)
+def test_what_opens_a_german_sentence_before_a_noun_is_no_name(opening: str) -> None:
+    assert doubts(f"{opening}: drei Kräne hoben die Fahrbahn [1].", DE, "de") == []
+
+
+def test_a_strange_name_that_opens_a_german_sentence_is_doubted() -> None:
+    said = "Hanna Wolf eröffnete die Brücke im März 2024 [1]."
+    assert doubts(said, DE, "de") == [("name", "Hanna Wolf")]
+
+
+def test_a_year_bears_its_decade() -> None:
+    assert doubts("The tower was finished in the 2010s [2].") == []
+    assert doubts("The tower was finished in the 1990s [2].") == [("date", "1990s")]
+
+
+@pytest.mark.parametrize(
+    "said", ["£3 million", "GBP 3 million", "3 million pounds", "3 million lb"]
+)
+def test_pounds_are_money_or_a_weight(said: str) -> None:
+    assert doubts(f"It took {said} [1].", ("It took 3 million pounds.",)) == []
+
+
+def test_other_money_is_not_pounds() -> None:
+    passages = ("It took 3 million pounds.",)
+    assert doubts("It took 3 million euros [1].", passages) == [("number", "3 million euros")]
+
+
+@pytest.mark.parametrize(
     ("said", "language"),
     [
         ("The bridge was opened on March 12, 2024 and cost €3 million [1].", "de"),

@@ -1,7 +1,6 @@
 """A whole account in one archive: its state, and what stands in its files."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -95,15 +94,6 @@ def original_name(source: Source) -> str:
 def to_json(value: object) -> bytes:
     """JSON that a person can read, too."""
     return json.dumps(value, ensure_ascii=False, indent=1, default=_plain).encode()
-
-
-async def json_array(rows: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[bytes]:
-    """A JSON array, a piece a row."""
-    before = b"["
-    async for row in rows:
-        yield before + b"\n" + to_json(row)
-        before = b","
-    yield b"[]\n" if before == b"[" else b"\n]\n"
 
 
 def account_entry(user: User, tokens: list[ApiToken]) -> dict[str, Any]:

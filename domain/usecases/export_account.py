@@ -20,7 +20,6 @@ from domain.export import (
     answer_entry,
     audit_entry,
     export_key,
-    json_array,
     notebook_entry,
     original_name,
     passage_entry,
@@ -129,15 +128,15 @@ class ExportAccount:
         async with self.uow() as tx:
             tokens = await tx.credentials.tokens(user.id, limit=500, after=None)
         await archive.add("account.json", _once(to_json(account_entry(user, [*tokens.items]))))
-        await archive.add("notebooks.json", json_array(self._notebook_entries(user, counts)))
+        await archive.add("notebooks.json", _array(self._notebook_entries(user, counts)))
         async for source in self._sources(user):
             counts["sources"] += 1
             await self._add_source(archive, source)
         async for notebook in self._notebooks(user):
             name = f"chats/{notebook.id}.json"
-            await archive.add(name, json_array(self._answers(user, notebook, counts)))
-        await archive.add("usage.json", json_array(self._usage(user, counts)))
-        await archive.add("audit.json", json_array(self._acts(user)))
+            await archive.add(name, _array(self._answers(user, notebook, counts)))
+        await archive.add("usage.json", _array(self._usage(user, counts)))
+        await archive.add("audit.json", _array(self._acts(user)))
         manifest = {
             "format": FORMAT,
             "version": FORMAT_VERSION,
@@ -234,3 +233,12 @@ def _arguments(export: Export) -> dict[str, str]:
 
 async def _once(content: bytes) -> AsyncIterator[bytes]:
     yield content
+
+
+async def _array(rows: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[bytes]:
+    """A JSON array, a piece a row."""
+    before = b"["
+    async for row in rows:
+        yield before + b"\n" + to_json(row)
+        before = b","
+    yield b"[]\n" if before == b"[" else b"\n]\n"

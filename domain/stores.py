@@ -482,6 +482,10 @@ class Sources(Protocol):
         """Until commit, nobody changes or deletes it, or a notebook that has or had it."""
         ...
 
+    async def seen(self, source_ids: Collection[SourceId], user_id: UserId) -> set[SourceId]:
+        """Those that this user may see."""
+        ...
+
     async def still_there(self, source_ids: Collection[SourceId]) -> set[SourceId]:
         """Those that are not deleted; none of them is until commit."""
         ...

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
@@ -35,7 +36,17 @@ _ABANDONED = "from answers where status = 'streaming' and lease_until < now()"
 _COUNTED = (
     "update {} set asked_on = :day, asked = case when asked_on = :day then asked + 1 else 1 end"
 )
-_EVENTS = "select id, event, data from answer_events where answer_id = :id and id > :after"
+_SEEN = (
+    "exists (select from source_access x join answers a on a.user_id = x.user_id"
+    " where a.id = {}.answer_id and x.source_id = {}) as is_seen"
+)
+"""True while who asked may see that source: a guest sees no more of what left a notebook."""
+_PASSAGE_SEEN = _SEEN.format("p", "p.source_id")
+_EVENT_SEEN = _SEEN.format("e", "cast(e.data ->> 'source_id' as uuid)")
+_EVENTS = (
+    f"select e.id, e.event, e.data, {_EVENT_SEEN}"
+    " from answer_events e where e.answer_id = :id and e.id > :after"
+)
 
 
 def _json(value: Any) -> Any:  # noqa: ANN401 - JSON
@@ -71,7 +82,11 @@ def _answer(
 
 
 def _event(row: Row) -> AnswerEvent:
-    return AnswerEvent(row.id, EventKind(row.event), _json(row.data))
+    kind, data = EventKind(row.event), _json(row.data)
+    if kind is EventKind.CITATION and not row.is_seen:
+        mentions = [mention | {"quote": ""} for mention in data["mentions"]]
+        data |= {"removed": True, "source_title": "", "mentions": mentions}
+    return AnswerEvent(row.id, kind, data)
 
 
 def _feedback(row: Row) -> Feedback:
@@ -89,13 +104,21 @@ def _citation(row: Row) -> Citation:
         chunk_id=row.chunk_id,
         source_id=row.source_id,
         version_id=row.version_id,
-        source_title=row.source_title,
+        source_title=row.source_title if row.is_seen else "",
         passage=row.passage,
         page=row.page,
         similarity=row.similarity,
-        mentions=tuple(Mention(**mention) for mention in _json(row.mentions)),
+        mentions=tuple(
+            Mention(**mention if row.is_seen else mention | {"quote": ""})
+            for mention in _json(row.mentions)
+        ),
         removed=row.removed,
     )
+
+
+def _retrieved(row: Row) -> Hit:
+    hit = hit_of(row, row.rank)
+    return hit if row.is_seen else replace(hit, text="", source_title="")
 
 
 def _without_markers(text: str, mentions: Sequence[dict[str, Any]]) -> str:
@@ -352,14 +375,14 @@ class PostgresAnswers(Store):
             "select c.*, p.chunk_id, p.source_id, p.version_id, p.source_title, p.passage, p.page,"
             " p.similarity, not exists (select from notebook_sources l join answers a"
             " on a.notebook_id = l.notebook_id where a.id = c.answer_id"
-            " and l.source_id = p.source_id) as removed"
+            f" and l.source_id = p.source_id) as removed, {_PASSAGE_SEEN}"
             " from citations c join answer_passages p using (answer_id, rank)"
             " where c.answer_id = any(cast(:ids as uuid[])) order by c.marker",
             ids=ids,
         )
         hits = await self._all(
-            "select * from answer_passages where answer_id = any(cast(:ids as uuid[]))"
-            " order by rank",
+            f"select p.*, {_PASSAGE_SEEN} from answer_passages p"
+            " where p.answer_id = any(cast(:ids as uuid[])) order by p.rank",
             ids=ids,
         )
         said = await self._all(
@@ -371,7 +394,7 @@ class PostgresAnswers(Store):
             _answer(
                 row,
                 tuple(_citation(c) for c in citations if c.answer_id == row.id),
-                tuple(hit_of(h, h.rank) for h in hits if h.answer_id == row.id),
+                tuple(_retrieved(h) for h in hits if h.answer_id == row.id),
                 next((_feedback(f) for f in said if f.answer_id == row.id), None),
             )
             for row in rows

@@ -239,6 +239,15 @@ class PostgresSources(SourceAttempts):
         # Locked: an answer that ends now is waited for, and one that ends later sees it gone.
         await self._run("select 1 from sources where id = :id for update", id=source_id)
 
+    async def seen(self, source_ids: Collection[SourceId], user_id: UserId) -> set[SourceId]:
+        rows = await self._all(
+            "select distinct source_id from source_access"
+            " where source_id = any(cast(:ids as uuid[])) and user_id = :user_id",
+            ids=list(source_ids),
+            user_id=user_id,
+        )
+        return {row.source_id for row in rows}
+
     async def still_there(self, source_ids: Collection[SourceId]) -> set[SourceId]:
         rows = await self._all(
             "select id from sources where id = any(cast(:ids as uuid[])) order by id for key share",

@@ -95,15 +95,17 @@ class SearchNotebook:
         return text
 
     async def _first_answer(self, user: User, request: "_Request") -> list[Hit] | None:
-        """What the first request with this key found; None where this is the first."""
+        """What the first request with this key found and they may still see; None for the first."""
         for _ in range(_TRIES):
             async with self.uow() as tx:
                 known = await tx.idempotency.recall(user.id, request.key, request.body_hash)
                 if known is None:
                     await tx.idempotency.remember(user.id, request.key, request.body_hash, "")
                     return None
-            if known:
-                return msgspec.json.decode(known, type=list[Hit])
+                if known:
+                    hits = msgspec.json.decode(known, type=list[Hit])
+                    seen = await tx.sources.seen({hit.source_id for hit in hits}, user.id)
+                    return [hit for hit in hits if hit.source_id in seen]
             await self.embedder.meter.clock.sleep(_PAUSE_S)
         raise Conflict("The first request with this key is still at work. Ask again in a moment.")
 

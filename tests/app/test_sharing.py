@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from app.security import COOKIE, csrf_token
+from domain.ids import UserId
 from tests.app.conftest import Beleg, Start, problem
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -162,6 +163,29 @@ async def test_what_a_guest_s_search_kept_of_a_source_goes_with_it(
     assert row == (0,)
 
 
+async def test_a_guest_sees_no_more_of_what_left_the_notebook(beleg: Beleg) -> None:
+    owner, guest, notebook = await _shared(beleg)
+    body, key = {"query": "When was the bridge built?"}, {"Idempotency-Key": "k"}
+    search = f"/notebooks/{notebook}/search"
+    found = (await guest.post(search, json=body, headers=key)).json()["results"]
+    asked = f"/notebooks/{notebook}/questions?wait=1"
+    answers = [(who, (await who.post(asked, json=QUESTION)).json()) for who in (owner, guest)]
+    text, source = found[0]["text"], found[0]["source_id"]
+    await owner.delete(f"/notebooks/{notebook}/sources/{source}")
+    for who, before in answers:
+        path, is_seen = f"/answers/{before['id']}", who is owner
+        after = (await who.get(path)).json()
+        assert after["text"] == before["text"]
+        assert [hit["text"] for hit in after["retrieved"]] == [text if is_seen else ""]
+        for citation in after["citations"]:
+            assert citation["removed"]
+            assert bool(citation["quote"]) == bool(citation["source_title"]) == is_seen
+        told = (await who.get(f"{path}/events")).text
+        quote = before["citations"][0]["quote"]
+        assert (quote in told.partition("event: done")[0].partition("citation")[2]) == is_seen
+    assert (await guest.post(search, json=body, headers=key)).json() == {"results": []}
+
+
 async def test_a_guest_s_answer_returns_with_the_share(beleg: Beleg) -> None:
     owner, guest, notebook = await _shared(beleg)
     path = f"/notebooks/{notebook}/questions?wait=1"
@@ -252,7 +276,7 @@ async def test_a_shut_account_is_out_at_once(beleg: Beleg) -> None:
     await asyncio.sleep(0.3)
     admin = await beleg.services.accounts.by_token(owner.headers["authorization"][7:])
     assert admin is not None
-    guest_id = UUID((await guest.get("/me")).json()["id"])
+    guest_id = UserId(UUID((await guest.get("/me")).json()["id"]))
     await beleg.services.administer.change(admin.user, guest_id, is_disabled=True)
     async with asyncio.timeout(3):
         await shown

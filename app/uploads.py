@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from app.settings import Settings
+from domain.account import User
+from domain.limits import LimitName
 
 ACCEPTED = (
     ".pdf,.txt,.text,.md,.markdown,.log,.rst,.tex,.docx,.pptx,.xlsx,.csv,.tsv,.epub,.html,.htm,"
@@ -21,10 +23,10 @@ class Limits:
     max_sources: int
 
     @classmethod
-    def of(cls, settings: Settings) -> "Limits":
-        """Those in force."""
+    def of(cls, settings: Settings, user: User) -> "Limits":
+        """Those in force for somebody."""
         return cls(
-            settings.max_file_bytes,
-            settings.max_audio_bytes,
-            settings.max_sources_per_notebook,
+            user.limit(LimitName.FILE_BYTES, settings.max_file_bytes),
+            user.limit(LimitName.AUDIO_BYTES, settings.max_audio_bytes),
+            user.limit(LimitName.SOURCES, settings.max_sources_per_notebook),
         )

@@ -58,7 +58,7 @@ async def read(
         before=answers.next_cursor,
         key=new_id(),
         about=await source_about(services, user, notebook.id, about),
-        limits=Limits.of(services.settings),
+        limits=Limits.of(services.settings, user),
     )
     return page(request, context)
 

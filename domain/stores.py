@@ -107,10 +107,14 @@ class Accounts(Protocol):
         ...
 
     async def set_password(self, user_id: UserId, password_hash: str | None) -> None:
-        """None: nobody signs in to it with a password."""
+        """None: nobody signs in to it with a password. Links to set one end."""
         ...
 
     async def set_admin(self, user_id: UserId, *, is_admin: bool) -> None: ...
+
+    async def another_admin(self, user_id: UserId) -> bool:
+        """True where another account is an admin's, and open; that stays so until commit."""
+        ...
 
     async def set_disabled(self, user_id: UserId, *, is_disabled: bool) -> None:
         """Shut an account, or open it again; every stream of its person is told at commit."""

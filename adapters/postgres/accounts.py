@@ -129,11 +129,22 @@ class PostgresAccounts(Store):
             hash=password_hash,
             id=user_id,
         )
+        await self._run("delete from password_resets where user_id = :id", id=user_id)
 
     async def set_admin(self, user_id: UserId, *, is_admin: bool) -> None:
         await self._run(
             "update users set is_admin = :is_admin where id = :id", is_admin=is_admin, id=user_id
         )
+
+    async def another_admin(self, user_id: UserId) -> bool:
+        # Of two admins who shut each other out at once the second one sees that the first one did.
+        await self._run("lock table users in share row exclusive mode")
+        row = await self._one(
+            "select 1 from users where id <> :id and is_admin"
+            " and disabled_at is null and deleting_at is null limit 1",
+            id=user_id,
+        )
+        return row is not None
 
     async def set_disabled(self, user_id: UserId, *, is_disabled: bool) -> None:
         await self._run(

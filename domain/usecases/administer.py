@@ -84,7 +84,8 @@ class Administer:
 
         Raises:
             NotFound: there is no such account.
-            Conflict: it is the admin's own, who would lock themselves out; or it is being deleted.
+            Conflict: it is the admin's own, who would lock themselves out; it is the only admin's,
+                since another one did the same at this moment; or it is being deleted.
         """
         async with self.uow() as tx:
             user = await _account(tx, user_id)
@@ -92,6 +93,9 @@ class Administer:
                 raise Conflict("This account is being deleted.")
             if user.id == admin.id and (is_admin is False or is_disabled):
                 raise Conflict("Another admin has to do that: you would lock yourself out.")
+            ends = user.is_admin and (is_admin is False or is_disabled)
+            if ends and not await tx.accounts.another_admin(user_id):
+                raise Conflict("This is the only admin. Make somebody else one first.")
             if is_admin is not None and is_admin != user.is_admin:
                 await tx.accounts.set_admin(user_id, is_admin=is_admin)
                 act = Act.MADE_ADMIN if is_admin else Act.ADMIN_ENDED

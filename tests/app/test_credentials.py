@@ -300,13 +300,39 @@ async def test_the_admin_shuts_opens_and_promotes_others_but_not_themselves(bele
     for change in ({"is_admin": False}, {"is_disabled": True}):
         problem(await admin.patch(own, json=change), 409, "conflict")
     pages: list[str] = []
-    cursor = ""
+    cursor: str | None = ""
     while cursor is not None:
         got = (await admin.get(f"/admin/users?limit=3{cursor and '&cursor=' + cursor}")).json()
         pages += [item["id"] for item in got["items"]]
         cursor = got["next_cursor"]
     assert len(pages) == len(set(pages))
     assert user_id in pages
+
+
+@pytest.mark.parametrize("change", [{"is_admin": False}, {"is_disabled": True}])
+async def test_of_two_admins_who_shut_each_other_out_one_is_left(
+    start: Start, change: dict[str, bool]
+) -> None:
+    beleg = await start()
+    first, second = await beleg.user(), await beleg.user()
+    ids = [(await client.get("/me")).json()["id"] for client in (first, second)]
+    await first.patch(f"/admin/users/{ids[1]}", json={"is_admin": True})
+    await asyncio.gather(
+        first.patch(f"/admin/users/{ids[1]}", json=change),
+        second.patch(f"/admin/users/{ids[0]}", json=change),
+    )
+    left = [client for client in (first, second) if (await client.get("/admin/users")).is_success]
+    assert len(left) == 1
+
+
+async def test_a_new_password_ends_the_link_to_set_one(beleg: Beleg) -> None:
+    admin, client = await _admin(beleg), await _account(beleg, "found-again@example.org")
+    user_id = (await client.get("/me")).json()["id"]
+    link = (await admin.post(f"/admin/users/{user_id}/password-reset")).json()
+    body = {"current_password": PASSWORD, "new_password": ANOTHER}
+    assert (await client.post("/me/password", json=body)).status_code == 204
+    reset = {"token": link["token"], "password": PASSWORD}
+    problem(await client.post("/password-resets", json=reset), 404, "not_found")
 
 
 async def test_the_admin_gives_credit(beleg: Beleg) -> None:

@@ -19,9 +19,8 @@ from app.security import csrf_token, session_cookie, session_of
 from app.services import Services
 from app.texts import Words, preferred, words
 from app.uploads import ACCEPTED
-from domain.account import User
+from domain.account import LOCAL_EMAIL, User
 from domain.source import SkippedPage, Source, SourceKind, SourceStatus
-from domain.usecases.manage_accounts import LOCAL_EMAIL
 
 AnyRequest = Request[Any, Any, Any]
 

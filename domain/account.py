@@ -11,6 +11,8 @@ from domain.ids import InvitationId, SessionId, TokenId, UserId
 from domain.limits import LimitName
 from domain.text_gate import clean
 
+LOCAL_EMAIL = "local@localhost"
+"""The account of the person at the machine, in local mode; nobody signs up as them."""
 _EMAIL = re.compile(r"[^\s@<>\"]{1,64}@[^\s@<>\"]{1,250}")
 _MIN_PASSWORD, _MAX_PASSWORD = 8, 1024
 
@@ -96,7 +98,7 @@ def valid_address(email: str) -> str:
         Rejected: it is none.
     """
     address = plain_address(email)
-    if not _EMAIL.fullmatch(address):
+    if not _EMAIL.fullmatch(address) or address == LOCAL_EMAIL:
         raise Rejected("This is no e-mail address.")
     return address
 

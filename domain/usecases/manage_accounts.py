@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from domain.access import EVERY_SCOPE, Thing, TokenScope, Visitor
 from domain.account import (
+    LOCAL_EMAIL,
     ApiToken,
     User,
     check_password,
@@ -23,9 +24,6 @@ from domain.secret import digest, new_secret
 from domain.sign_up import SignUpRules
 from domain.source import capture_mode
 from domain.stores import UnitOfWork
-
-LOCAL_EMAIL = "local@localhost"
-"""The account of the person at the machine, in local mode."""
 
 _LONGEST_ADDRESS = 315
 _ATTEMPTS_AT_ONCE = 2

@@ -37,6 +37,7 @@ async def test_the_first_account_is_the_admin_and_gets_a_token(start: Start) -> 
     [
         {"email": "no address", "password": PASSWORD},
         {"email": "a@b@c", "password": PASSWORD},
+        {"email": "Local@localhost", "password": PASSWORD},
         {"email": "\u0000", "password": PASSWORD},
         {"email": "a" * 70 + "@example.org", "password": PASSWORD},
         {"email": "short@example.org", "password": "1234567"},

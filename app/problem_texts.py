@@ -15,6 +15,17 @@ REASONS: Mapping[str, tuple[str, str]] = {
     ),
     "holds no text": ("kein Text", "no text"),
     "cannot be opened": ("nicht zu öffnen", "cannot be opened"),
+    "is only the placeholder of a dynamic form (XFA): to read its content, open it in Adobe"
+    " Reader, print it to a new PDF, and upload that": (
+        (
+            "nur der Platzhalter eines dynamischen Formulars (XFA): öffne es in Adobe Reader, drucke es"
+            " in ein neues PDF und lade das hoch"
+        ),
+        (
+            "only the placeholder of a dynamic form (XFA): open it in Adobe Reader, print it to a new"
+            " PDF, and upload that"
+        ),
+    ),
     "shows nothing that can be read": ("nichts Lesbares", "nothing that can be read"),
     "shows nothing that tesseract can read": (
         "nichts, was Tesseract lesen kann",

@@ -43,9 +43,11 @@ from domain.ids import (
     VersionId,
     new_id,
 )
+from domain.legibility import Verdict
 from domain.library import Place, Shelved, Wanted
 from domain.notebook import Notebook, Share
 from domain.passage import Passage
+from domain.pdf_capture import BROKEN, FORM, PdfPage, PdfText, composed
 from domain.ports import Box
 from domain.retrieval import Hit
 from domain.source import (
@@ -340,6 +342,13 @@ def test_skipped_pages_are_named_in_runs() -> None:
         "Page 9: is blue",
     ]
     assert skipped_lines(skipped, words("de")) == ["Seiten 1–3, 5: keine Textebene"]
+
+
+@pytest.mark.parametrize("problem", [Verdict.CODES, Verdict.GARBLED, Verdict.EMPTY, FORM, BROKEN])
+def test_why_a_page_of_a_pdf_is_left_out_is_said_in_german(problem: str) -> None:
+    pdf = PdfText((PdfPage(1, "Read me", problem), PdfPage(2, "A page like any other")))
+    [skipped] = composed(pdf, CaptureMode.TEXT, {}, sees=False).skipped
+    assert words("de").reason(skipped.reason) != skipped.reason
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_a_file_that_cannot_be_read_is_told_beside_those_that_can(
     text.write_text("The bridge was built in 1932.")
     broken.write_bytes(b"%PDF-1.4\n nothing follows")
     page.locator("input[type=file]").set_input_files([program, text, broken])
-    expect(page.locator("#problems")).to_contain_text("cannot be read yet")
+    expect(page.locator(".upload.failed")).to_contain_text("cannot be read yet")
     expect(page.locator(".source.ready")).to_contain_text("b.txt")
     failed = page.locator(".source.failed")
     expect(failed).to_contain_text("c.pdf")

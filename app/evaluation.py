@@ -307,7 +307,7 @@ async def _ready_sources(services: Services, user: User, notebook: Notebook) -> 
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
+        return path.read_text(encoding="utf-8-sig").split("\n")  # JSON may hold other line ends
     except (OSError, UnicodeDecodeError) as error:
         raise Rejected(f"The question set {path} cannot be read: {error}.") from None
 

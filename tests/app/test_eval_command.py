@@ -17,14 +17,15 @@ _TEXTS = {
 _QUESTIONS = [
     {"question": "When was the old bridge opened?", "relevant": ["Bridge"], "facts": ["1932"]},
     {"question": "How many locks has the canal?", "relevant": [{"source": "Canal"}]},
-    {"question": "Who painted the ceiling?"},
+    {"question": "Who painted\u2028the ceiling?"},
 ]
 
 
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
     path = tmp_path / "questions.jsonl"
-    path.write_text("\n".join(map(json.dumps, _QUESTIONS)), encoding="utf-8")
+    lines = (json.dumps(question, ensure_ascii=False) for question in _QUESTIONS)
+    path.write_text("\n".join(lines), encoding="utf-8")
     return path
 
 

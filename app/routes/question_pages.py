@@ -74,12 +74,14 @@ async def ask(
     """Record a question; its answer starts and is followed by the turn's own stream."""
     form = await request.form()
     where = NotebookId(path_id(notebook_id))
+    one = about_id(str(form.get("about", "")) or None)
     asked = await services.ask(
         user,
         where,
         str(form.get("question", "")),
-        source_ids=_selection(form),
-        about=about_id(str(form.get("about", "")) or None),
+        # One source is asked whether or not it is ticked among all.
+        source_ids=None if one else _selection(form),
+        about=one,
         idempotency_key=form_key(str(form.get("key", ""))),
     )
     runs.start(asked)

@@ -257,6 +257,23 @@ async def test_only_a_selection_of_nothing_asks_without_sources(beleg: Beleg) ->
         assert re.findall(r'<article class="turn \w+ (\w+)', page)[-1] == mode, (offered, chosen)
 
 
+async def test_one_source_is_asked_about_whatever_is_ticked(beleg: Beleg) -> None:
+    client = await signed_in(beleg)
+    token = csrf((await client.get("/")).text)
+    made = await client.post("/notebooks", data={"title": "Bridges", "csrf": token})
+    notebook, form = made.headers["location"], {"csrf": token}
+    text = {**form, "title": "Bridge", "text": "The bridge was built in 1932."}
+    await client.post(f"{notebook}/sources", data=text)
+    source = re.findall(r'id="source-([0-9a-f-]{36})"', (await client.get(notebook)).text)[0]
+    await beleg.read(source)
+    asked = {**form, "question": "When?", "about": source, "offered": [source], "source": []}
+    await client.post(f"{notebook}/questions", data=asked)
+    answer_id = re.findall(r'id="turn-([\w-]+)"', (await client.get(notebook)).text)[0]
+    await client.get(f"/answers/{answer_id}/stream")
+    answer = (await client.get(f"/api/v1/answers/{answer_id}")).json()
+    assert [hit["source_title"] for hit in answer["retrieved"]] == ["Bridge"]
+
+
 @pytest.mark.parametrize(
     ("wanted", "path"),
     [

@@ -18,8 +18,8 @@ REASONS: Mapping[str, tuple[str, str]] = {
     "is only the placeholder of a dynamic form (XFA): to read its content, open it in Adobe"
     " Reader, print it to a new PDF, and upload that": (
         (
-            "nur der Platzhalter eines dynamischen Formulars (XFA): öffne es in Adobe Reader, drucke"
-            " es in ein neues PDF und lade das hoch"
+            "nur der Platzhalter eines dynamischen Formulars (XFA): öffne es in Adobe Reader,"
+            " drucke es in ein neues PDF und lade das hoch"
         ),
         (
             "only the placeholder of a dynamic form (XFA): open it in Adobe Reader, print it to a"

@@ -308,10 +308,8 @@ class PostgresAnswers(Store):
 
     async def blank_quotes(self, source_id: SourceId) -> None:
         """Forget what answers quoted from a source, and its title, which may quote it too."""
-        await self._run(
-            "update answer_passages set text = '', source_title = '' where source_id = :id",
-            id=source_id,
-        )
+        blank = "update answer_passages set text = '', source_title = '' where source_id = :id"
+        await self._run(blank, id=source_id)
         await self._run(
             'update citations c set mentions = (select jsonb_agg(m || \'{"quote": ""}\')'
             " from jsonb_array_elements(c.mentions) m) from answer_passages p"

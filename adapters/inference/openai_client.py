@@ -127,13 +127,14 @@ def _refused(
 
 
 def _words(error: openai.APIError, client: AsyncOpenAI) -> str:
-    """The provider's own words, short and without the key, which some providers echo."""
+    """The provider's own words, a short sentence without the key, which some providers echo."""
     body = error.body if isinstance(error.body, dict) else {}
     said = body.get("message") or error.code or error.type or "no reason given."
     words = clean(str(said))
     if len(client.api_key) >= _SHORTEST_SECRET:
         words = words.replace(client.api_key, "[key]")
-    return words.strip()[:_QUOTED_CHARS]
+    words = words.strip()[:_QUOTED_CHARS]
+    return words if words.endswith((".", "!", "?")) else f"{words}."
 
 
 def _host(client: AsyncOpenAI) -> str:

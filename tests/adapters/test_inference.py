@@ -42,10 +42,10 @@ ANSWERED_LATER = [
 REFUSED = {
     Fault.BAD_REQUEST: "Bad request",
     Fault.CONTEXT_LENGTH: "maximum context length",
-    Fault.NO_KEY: "Check the API key",
+    Fault.NO_KEY: ". Check the API key",
     Fault.FORBIDDEN: "Check the API key",
     Fault.INVALID_KEY: "Check the API key",
-    Fault.GONE: "Check the model's name",
+    Fault.GONE: ". Check the model's name",
 }
 
 

@@ -109,7 +109,8 @@ def _unmarked(found: re.Match[str]) -> str:
     before = found.string[max(0, found.start() - _BEFORE) : found.start()]
     named = [
         piece.passage
-        for piece in citations.parse(f"{before}{found[0]}", _MANY)
+        # Without the forms before it: their numbers are not its own.
+        for piece in citations.parse(f"{_OTHER_FORMS.sub(' ', before)}{found[0]}", _MANY)
         if isinstance(piece, Marker)
     ]
     return f"⟨{', '.join(map(str, named))}⟩" if named else found[0]

@@ -130,6 +130,11 @@ def test_a_footnote_of_a_source_does_not_look_like_a_marker(footnote: str) -> No
     assert footnote not in quoted(f"Routers{footnote} run it.")
 
 
+def test_a_footnote_keeps_its_own_number_and_a_measure_beside_it_is_none() -> None:
+    told = quoted("Smith¹ and Jones² sold 10 m². {{1}}{{1}}")
+    assert told == "Smith⟨1⟩ and Jones⟨2⟩ sold 10 m². ⟨1⟩⟨1⟩"
+
+
 def test_what_is_quoted_holds_no_marker_of_ours_in_any_real_form(shared_data: Path) -> None:
     for line in (shared_data / "citation" / "marker_forms.jsonl").read_text().splitlines():
         form = json.loads(line)

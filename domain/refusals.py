@@ -79,7 +79,11 @@ def general_needs_a_model(language: str) -> str:
 def names_one(text: str, titles: Sequence[str]) -> bool:
     """True for an answer about the notebook itself: it names one of its documents."""
     said = text.casefold()
-    return any(title.casefold() in said for title in titles if len(title) >= _SHORTEST_TITLE)
+    return any(
+        re.search(rf"(?<!\w){re.escape(title.casefold())}(?!\w)", said) is not None
+        for title in titles
+        if len(title) >= _SHORTEST_TITLE
+    )
 
 
 def is_refusal(sentence: str) -> bool:

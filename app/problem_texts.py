@@ -173,4 +173,35 @@ GERMAN_PROBLEMS = (
     ("credit_exhausted", "", "Dein Guthaben reicht dafür nicht."),
     ("unavailable", "", "Das ist gerade nicht möglich. Versuche es gleich noch einmal."),
     ("internal_error", "", "Das lag an einem Fehler in Beleg."),
+    ("not_signed_in", "Address or password", "Adresse oder Passwort stimmt nicht."),
+    ("wrong_password", "", "Das Passwort stimmt nicht."),
+    (
+        *("too_many_attempts", ""),
+        "Zu viele Versuche schlugen fehl. Warte einige Minuten und versuche es dann noch einmal.",
+    ),
+    ("conflict", "has an account already", "Diese Adresse hat schon ein Konto. Melde dich an."),
+    ("invalid_request", "no e-mail address", "Das ist keine E-Mail-Adresse."),
+    ("invalid_request", "A password has", "Ein Passwort hat 8 bis 1.024 Zeichen."),
+    (
+        *("forbidden", "Sign-up is closed"),
+        "Neue Konten legt hier nur die Verwaltung an. Bitte sie um eines.",
+    ),
+    (
+        *("forbidden", "by invitation"),
+        "Konten gibt es hier auf Einladung, und diese gilt nicht (mehr). Frage die Verwaltung.",
+    ),
+    (
+        *("not_found", "This link does not count"),
+        "Dieser Link gilt nicht mehr. Bitte die Verwaltung um einen neuen.",
+    ),
+    ("not_found", "has no account here", "Diese Adresse hat hier kein Konto."),
+    ("invalid_request", "yours already", "Dieses Notizbuch gehört dir schon."),
+    (
+        *("conflict", "you would lock yourself out"),
+        "Das muss jemand anders aus der Verwaltung tun: du würdest dich aussperren.",
+    ),
+    (
+        *("conflict", "the only admin"),
+        "Das ist die einzige Person in der Verwaltung. Ernenne erst jemand anderen.",
+    ),
 )

@@ -104,15 +104,16 @@ async def form_page(
     if request.method == "POST":
         given = await request.form()
     invitation = str(given.get("invitation", ""))
+    around = frame(request, None)
     context = SignInPage(
-        frame=frame(request, None),
+        frame=around,
         is_new=is_new,
         sign_up_open=await services.accounts.is_open(invitation),
         invitation=invitation,
         next=local_path(str(given.get("next", "/"))),
         provider=provider_name(services),
         email=email,
-        problem=error.message if error else "",
+        problem=around.words.problem(error.problem) if error else "",
     )
     return page(request, context, status=422 if error else 200)
 

@@ -130,6 +130,16 @@ async def test_a_link_of_the_admin_s_sets_a_password_once(beleg: Beleg) -> None:
     problem(await nobody.post("/password-resets", json=body), 404, "not_found")
 
 
+async def test_what_is_wrong_at_the_door_is_said_in_german(beleg: Beleg) -> None:
+    nobody = await beleg.client(**SAME_SITE, **{"accept-language": "de"})
+    for path, form, said in (
+        ("sign-in", {"email": "x@example.org", "password": "no"}, "Adresse oder Passwort stimmt"),
+        ("sign-up", {"email": "x", "password": PASSWORD}, "keine E-Mail-Adresse"),
+        ("sign-up", {"email": "x@example.org", "password": "no"}, "8 bis 1.024 Zeichen"),
+    ):
+        assert said in (await nobody.post(f"{PAGES}/{path}", data=form)).text
+
+
 async def test_a_hash_of_old_parameters_is_renewed_at_sign_in(beleg: Beleg) -> None:
     email = "old-hash@example.org"
     await _account(beleg, email)

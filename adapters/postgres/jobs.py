@@ -8,8 +8,9 @@ from saq.job import Job, Status
 from adapters.postgres.rows import Store
 from domain.jobs import JobKind
 
-HEARTBEAT_S = 4
-"""A job that does not beat for so long is taken for dead and run again."""
+HEARTBEAT_S = 10
+"""A job that does not beat for so long is taken for dead and run again. It beats every second:
+on a machine with ten times the work it can do, 4 s once ran live jobs twice."""
 
 
 class PostgresJobs(Store):

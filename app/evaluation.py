@@ -33,6 +33,13 @@ from domain.source import Source, SourceStatus
 _NDCG_K = 10
 _NO_LIMIT = 1_000_000_000
 _PAGE = 500
+_COMPARED = (
+    *("RETRIEVAL_MODE", "RETRIEVAL_K", "RETRIEVAL_CANDIDATES", "RETRIEVAL_DIVERSITY"),
+    *("RETRIEVAL_GENERATED_SLOTS", "RRF_K", "SIMILARITY_FLOOR", "PRICES_FILE"),
+    *("RERANK_MODEL", "RERANK_BASE_URL", "RERANK_TIMEOUT_S"),
+    *("LLM_MODEL", "LLM_BASE_URL", "LLM_MAX_OUTPUT_TOKENS", "LLM_REASONING_EFFORT"),
+)
+"""Settings that a question feels; no keys, since the head of a column shows the values."""
 _EVER = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 """The notebook of a variant is new, so all of its calls are the evaluation's."""
 
@@ -45,7 +52,7 @@ class Asked:
         notebook: its id or its title.
         email: whose notebook it is; None: the person at this machine, in local mode.
         answers: have the questions answered as well, which may cost money.
-        compare: for each further variant, settings that differ from the environment's.
+        compare: for each further variant, settings that differ from the environment's, `_COMPARED`.
     """
 
     questions: Path
@@ -142,6 +149,9 @@ async def evaluate(asked: Asked, *, environment: Mapping[str, str] = os.environ)
         NotFound: there is no such account or notebook.
     """
     questions = question_set.parse(_lines(asked.questions))
+    for name in (name for changed in asked.compare for name in changed):
+        if name not in _COMPARED:
+            raise Rejected(f"--compare takes {', '.join(_COMPARED)}; not {name!r}.")
     variants = [{}, *asked.compare]
     async with AsyncExitStack() as stack:
         opened = []

@@ -70,8 +70,8 @@ async def test_what_is_wrong_is_said_before_anything_is_asked(
     email = (await client.get("/me")).json()["email"]
     before = len(beleg.provider.ledger)
 
-    async def told(notebook: str, address: str | None) -> None:
-        asked = evaluation.Asked(questions, notebook, address, answers=False, compare=[])
+    async def told(notebook: str, address: str | None, **changed: str) -> None:
+        asked = evaluation.Asked(questions, notebook, address, answers=False, compare=[changed])
         await evaluation.evaluate(asked, environment=beleg.environment)
 
     with pytest.raises(Rejected, match="'Bridge'"):
@@ -80,6 +80,9 @@ async def test_what_is_wrong_is_said_before_anything_is_asked(
         await told("Village", email)
     with pytest.raises(NotFound, match="no account"):
         await told("Town", "nobody@example.org")
+    for misspelt_or_idle in ("RETRIEVL_K", "CHUNKER"):
+        with pytest.raises(Rejected, match=f"not '{misspelt_or_idle}'"):
+            await told("Town", email, **{misspelt_or_idle: "1"})
     with pytest.raises(Rejected, match="--account"):
         await told("Town", None)
     assert len(beleg.provider.ledger) == before

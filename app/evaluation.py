@@ -18,7 +18,6 @@ from app.services import Services
 from app.settings import read_settings
 from domain import question_set
 from domain.account import User
-from domain.checks import checks_of
 from domain.claims import statements
 from domain.conversation import Answer, AnswerStatus, CheckKind, EventKind
 from domain.errors import NotFound, Rejected
@@ -243,7 +242,7 @@ class _Run:
             mentions=len(places),
             exact=await self._exact_quotes(answer),
             stripped=answer.stripped_markers,
-            flags=sum(check.kind is not CheckKind.UNCITED for check in checks_of(answer)),
+            flags=sum(check.kind is not CheckKind.UNCITED for check in answer.checks),
             facts=len(question.facts),
             found=sum(_folded([fact]) in told for fact in question.facts),
             first_ms=first_ms,

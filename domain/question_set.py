@@ -78,26 +78,30 @@ def resolve(asked: Sequence[AskedQuestion], sources: Sequence[Source]) -> list[Q
     """The same questions, with each relevant source found among those of the notebook.
 
     Raises:
-        Rejected: a source is not there, or two have its title.
+        Rejected: a source is not there, or two have its title; it has no such page.
     """
-    names: dict[str, set[SourceId]] = {}
+    names: dict[str, dict[SourceId, Source]] = {}
     for source in sources:
         for name in (str(source.id), source.title, source.name):
-            names.setdefault(name, set()).add(source.id)
+            names.setdefault(name, {})[source.id] = source
     return [
         Question(a.question, tuple(_place(relevant, names) for relevant in a.relevant), a.facts)
         for a in asked
     ]
 
 
-def _place(relevant: RelevantSource | str, names: dict[str, set[SourceId]]) -> Place:
+def _place(relevant: RelevantSource | str, names: dict[str, dict[SourceId, Source]]) -> Place:
     named = RelevantSource(relevant) if isinstance(relevant, str) else relevant
-    found = names.get(named.source, set())
+    found = names.get(named.source, {})
     if not found:
         raise Rejected(f"The notebook has no ready source called {named.source!r}.")
     if len(found) > 1:
         raise Rejected(f"{len(found)} sources are called {named.source!r}: name it by its id.")
-    return Place(next(iter(found)), named.page)
+    source = next(iter(found.values()))
+    if named.page is not None and not 1 <= named.page <= (source.pages or 0):
+        has = f"has {source.pages} pages" if source.pages else "has no pages"
+        raise Rejected(f"{named.source!r} {has}; the question set names page {named.page}.")
+    return Place(source.id, named.page)
 
 
 def ranked(question: Question, hits: Sequence[Hit]) -> list[Place]:

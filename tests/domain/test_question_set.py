@@ -1,6 +1,7 @@
 """Question sets: read, resolved, and held against what was found."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -97,6 +98,18 @@ def test_a_source_that_is_not_there_or_there_twice_is_named() -> None:
         resolve(parse(['{"question": "a", "relevant": ["Locks"]}']), twice)
     with pytest.raises(Rejected, match="2 sources"):
         resolve(parse(['{"question": "a", "relevant": ["Bridges"]}']), twice)
+
+
+def test_a_page_that_is_not_there_is_named() -> None:
+    pages, text = source("Bridges", "a.pdf"), replace(source("Note", "n.txt"), pages=None)
+    for title, page, told in (
+        ("Bridges", 4, "3 pages.* page 4"),
+        ("Bridges", 0, "3 pages.* page 0"),
+        ("Note", 1, "no pages"),
+    ):
+        line = f'{{"question": "a", "relevant": [{{"source": "{title}", "page": {page}}}]}}'
+        with pytest.raises(Rejected, match=told):
+            resolve(parse([line]), [pages, text])
 
 
 def test_hits_stand_for_the_places_they_reach() -> None:

@@ -46,7 +46,8 @@ REASONS: Mapping[str, tuple[str, str]] = {
 }
 
 GERMAN_PROBLEMS = (
-    # a code, words that the detail then holds, and what is said; the first that fits is taken
+    # a code, words that the detail then holds, and what is said; the first that fits is taken.
+    # {0} and {1} are how much there is, and the limit
     (
         *("password_needed", "not by the one that was entered"),
         "Dieses Passwort öffnet das PDF nicht. Gib es noch einmal ein.",
@@ -126,6 +127,10 @@ GERMAN_PROBLEMS = (
     ),
     ("unreadable", "file is empty", "Die Datei ist leer."),
     (
+        *("unreadable", "only white space"),
+        "In der Datei stehen nur Leerzeichen. Lade eine mit Text hoch.",
+    ),
+    (
         *("unreadable", "whether a human"),
         "Die Seite fragt, ob ein Mensch liest. Öffne sie im Browser und füge ihren Text ein.",
     ),
@@ -161,6 +166,22 @@ GERMAN_PROBLEMS = (
     ),
     ("unreadable", "", "Aus dieser Datei ließ sich kein Text lesen."),
     ("unsupported_type", "", "Diese Art von Datei ist noch nicht lesbar."),
+    (
+        *("too_large", " words; "),
+        "Diese Quelle hat {0} Wörter; {1} ist die Grenze. Teile sie auf mehrere Dateien auf.",
+    ),
+    (
+        *("too_large", "MB as MP3"),
+        "Als MP3 hat die Aufnahme {0} MB; {1} ist die Grenze. Teile sie und füge die Teile hinzu.",
+    ),
+    ("too_large", " MB; ", "Diese Datei hat {0} MB; {1} MB ist die Grenze. Teile sie auf."),
+    (
+        *("too_large", " sources, and "),
+        (
+            "Dieses Notizbuch hat {0} Quellen; {1} ist die Grenze. Nimm eine heraus, oder benutze"
+            " ein anderes Notizbuch."
+        ),
+    ),
     ("too_large", "", "Das überschreitet die erlaubte Größe."),
     ("address_refused", "", "Das ist keine Adresse einer öffentlichen Webseite."),
     ("unreachable", "", "Unter dieser Adresse kam keine Seite. Versuche es später noch einmal."),

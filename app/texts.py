@@ -1,5 +1,6 @@
 """The words of the pages, in German and English."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -274,6 +275,10 @@ _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 _CENT = Decimal("0.01")
 _GERMAN = str.maketrans(",.", ".,")
+_AMOUNTS = re.compile(
+    r".*has ([\d.,]+) (?:words|MB|MB as MP3|sources)(?:;|, and) ([\d.,]+) .*the limit.*", re.DOTALL
+)
+"""How much there is of something, and its limit, in a sentence that says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +306,12 @@ class Words:
         if self.language == "de":
             for code, words_of_it, text in GERMAN_PROBLEMS:
                 if code == problem.code and words_of_it in problem.detail:
-                    return text
+                    amounts = _AMOUNTS.fullmatch(problem.detail)
+                    return (
+                        text.format(*(n.translate(_GERMAN) for n in amounts.groups()))
+                        if amounts
+                        else text
+                    )
         return problem.detail
 
     def number(self, value: int) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
-from domain.errors import Rejected
+from domain.errors import Rejected, TooLarge
 
 _MOST = 10**12
 
@@ -16,6 +16,17 @@ class LimitName(StrEnum):
     AUDIO_BYTES = "max_audio_bytes"
     WORDS = "max_words_per_source"
     SOURCES = "max_sources_per_notebook"
+
+
+def require_few_bytes(what: str, size: int, most: int) -> None:
+    """Keep `what` within its limit.
+
+    Raises:
+        TooLarge: it has more bytes; the message has enough digits to show it.
+    """
+    if size > most:
+        digits = next(n for n in range(1, 7) if round(size / 1e6, n) > most / 1e6)
+        raise TooLarge(f"{what} has {size / 1e6:.{digits}f} MB; {most / 1e6:,g} MB is the limit.")
 
 
 def checked(amounts: Mapping[LimitName, int | None]) -> Mapping[LimitName, int | None]:

@@ -1,5 +1,6 @@
 """Recordings: what is known of one before it is transcribed, and what may be sent."""
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -7,6 +8,7 @@ from domain.errors import TooLarge, Unreadable
 
 MOST_SENT_BYTES = 25 << 20
 MOST_SECONDS = 4 * 3600
+_MINUTE = 60
 SILENT_DB = -60.0
 """Decibels below full scale: a voice is forty louder, even a whisper far from its microphone."""
 _BITS_PER_S = (64_000, 48_000, 40_000, 32_000, 24_000, 16_000, 8_000)
@@ -73,7 +75,7 @@ def require_hearable(sound: Sound) -> None:
         )
     if sound.loudest_db < SILENT_DB:
         raise Unreadable(
-            f"This recording is silent: nothing in its {_clock(sound.seconds)} hours is louder"
+            f"This recording is silent: in {_length(sound.seconds)}, nothing is louder"
             f" than {SILENT_DB:.0f} dB. Nobody was asked to transcribe it. Check the microphone"
             " or the file, and add another one."
         )
@@ -85,6 +87,16 @@ def bits_per_s(seconds: Decimal) -> int:
     return next((rate for rate in _BITS_PER_S if rate <= most), _BITS_PER_S[-1])
 
 
+def _length(seconds: Decimal) -> str:
+    """0.4 seconds, 1 second, 2:05 minutes or 1:02:05 hours."""
+    if seconds < _MINUTE:
+        number = f"{min(seconds, Decimal('59.9')):.1f}".removesuffix(".0")
+        return "1 second" if number == "1" else f"{number} seconds"
+    hours, clock = _clock(seconds).split(":", 1)
+    return f"{clock.removeprefix('0')} minutes" if hours == "0" else f"{hours}:{clock} hours"
+
+
 def _clock(seconds: Decimal) -> str:
-    minutes, rest = divmod(int(seconds), 60)
+    """Hours, minutes and seconds; rounded up, so that more than a limit looks like more."""
+    minutes, rest = divmod(math.ceil(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

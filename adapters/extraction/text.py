@@ -21,7 +21,7 @@ _LEGACY = [
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "koi8_r"),
     *("shift_jis", "euc_jp", "gb18030", "big5", "euc_kr", "cp437", "cp850", "mac_roman"),
 ]
-_EMPTY = "This file is empty: there is no text in it."
+_BLANK = "This file holds only white space: there is no text in it. Upload one that has some."
 _UNKNOWN = "The encoding of this text file is not known. Save it as UTF-8 and upload that."
 _CP1252_BYTES = re.compile(rb"[\x80-\xff]")
 _WESTERN = frozenset(
@@ -40,7 +40,7 @@ def read_text(content: bytes, charset: str = "", *, markdown: bool) -> WholeText
     """
     text = clean(decoded(content, charset))
     if not text.strip():
-        raise Unreadable(_EMPTY)
+        raise Unreadable(_BLANK)
     found = headings(text) if markdown else ()
     return WholeText(text, [(heading.start, heading.path) for heading in found])
 

@@ -33,6 +33,7 @@ from app.structs.sources import BoxOut, PassageOut, PlaceOut, RetryIn, SourceIn,
 from domain.account import User
 from domain.errors import NotFound, Rejected, TooLarge
 from domain.ids import ChunkId, NotebookId, SourceId
+from domain.limits import require_few_bytes
 from domain.source import Source, SourceKind, capture_mode
 from domain.stores import Page
 
@@ -75,9 +76,7 @@ def _check_size(request: Request[Any, Any, Any], max_bytes: int) -> None:
     """Refuse what says that it is too large, before any of it is read."""
     announced = request.headers.get("content-length", "0")
     if announced.isascii() and announced.isdigit() and int(announced) > max_bytes + FORM_BYTES:
-        raise TooLarge(
-            f"This has {int(announced) / 1e6:.1f} MB; {max_bytes / 1e6:.1f} MB is the limit."
-        )
+        require_few_bytes("This", int(announced), max_bytes)
 
 
 async def _short_body(request: Request[Any, Any, Any], max_bytes: int) -> bytes:
@@ -86,7 +85,7 @@ async def _short_body(request: Request[Any, Any, Any], max_bytes: int) -> bytes:
     async for block in request.stream():
         body += block
         if len(body) > max_bytes + FORM_BYTES:
-            raise TooLarge(f"This has more than {max_bytes / 1e6:.1f} MB, which is the limit.")
+            raise TooLarge(f"This has more than {max_bytes / 1e6:,g} MB, which is the limit.")
     return bytes(body)
 
 

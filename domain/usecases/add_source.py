@@ -9,10 +9,10 @@ from typing import BinaryIO
 from uuid import UUID
 
 from domain.account import User
-from domain.errors import NotFound, Rejected, TooLarge
+from domain.errors import NotFound, Rejected
 from domain.ids import NotebookId, SourceId, new_id
 from domain.jobs import INGEST_SOURCE
-from domain.limits import LimitName
+from domain.limits import LimitName, require_few_bytes
 from domain.ports import BlobStore, Clock, Reader
 from domain.sound import sound_type
 from domain.source import CaptureMode, Source, SourceKind, SourceStatus
@@ -115,8 +115,7 @@ class AddSource:
         most = user.limit(LimitName.FILE_BYTES, self.max_bytes)
         if recording:
             most = user.limit(LimitName.AUDIO_BYTES, self.max_audio_bytes)
-        if size > most:
-            raise TooLarge(f"{name} has {size / 1e6:.1f} MB; {most / 1e6:.0f} MB is the limit.")
+        require_few_bytes(name, size, most)
         telling = head + content.read() if head.startswith(_CONTAINERS) else head
         kind = kind or self.reader.kind_of(telling, name)
         if kind is not SourceKind.PDF:

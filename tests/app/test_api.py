@@ -129,7 +129,7 @@ async def test_an_announced_length_over_the_limit_is_refused_before_it_is_read(
     path = f"/notebooks/{await beleg.notebook(client)}/sources"
     response = await client.post(path, content=endless(), headers=headers)  # type: ignore[arg-type]  # the body is never looked at
     told = problem(response, 413, "too_large")
-    assert told["detail"] == "This has 10.0 MB; 0.0 MB is the limit."
+    assert told["detail"] == "This has 10.0 MB; 0.001 MB is the limit."
     assert read <= 1
 
 

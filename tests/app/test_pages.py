@@ -503,6 +503,18 @@ def test_every_distinct_quote_of_a_marker_is_shown() -> None:
     [
         (Problem("password_needed", "This PDF is protected by a password."), "Gib es ein"),
         (Problem("unreadable", "None of its 3 pages has a text layer."), "lesbarer Text"),
+        (
+            Problem("too_large", "This source has 200,001 words; 200,000 is the limit. Split it."),
+            "hat 200.001 Wörter; 200.000 ist die Grenze. Teile sie auf",
+        ),
+        (
+            Problem("too_large", "5 a.txt has 20.000001 MB; 20 MB is the limit."),
+            "hat 20,000001 MB; 20 MB ist die Grenze. Teile sie auf",
+        ),
+        (
+            Problem("too_large", "This notebook has 300 sources, and 300 is the limit. Take one."),
+            "hat 300 Quellen; 300 ist die Grenze. Nimm eine heraus",
+        ),
         (Problem("unreadable", "Something new."), "ließ sich kein Text lesen"),
         (Problem("new_code", "Something new."), "Something new."),
     ],

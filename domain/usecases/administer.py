@@ -80,7 +80,7 @@ class Administer:
     ) -> User:
         """Make somebody an admin or not, shut or open their account; None leaves it.
 
-        Whoever is shut out is so at once, streams too; their sessions end.
+        Whoever is shut out is so at once, streams too; their sessions and tokens end for good.
 
         Raises:
             NotFound: there is no such account.
@@ -103,6 +103,7 @@ class Administer:
             if is_disabled is not None and is_disabled != user.is_disabled:
                 await tx.accounts.set_disabled(user_id, is_disabled=is_disabled)
                 await tx.credentials.end_sessions(user_id)
+                await tx.credentials.end_tokens(user_id)
                 act = Act.DISABLED if is_disabled else Act.ENABLED
                 await tx.audit.add(act, admin.id, user_id)
             return await _account(tx, user_id)

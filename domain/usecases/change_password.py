@@ -55,7 +55,7 @@ class ChangePassword:
         return secret
 
     async def by_link(self, secret: str, password: str, *, peer: str) -> User:
-        """Set a password by such a link, which is used up; every session ends.
+        """Set a password by such a link, which is used up; every session and token ends.
 
         Raises:
             Rejected: the password does not do.
@@ -73,5 +73,6 @@ class ChangePassword:
                 raise NotFound(_USED_UP)
             await tx.accounts.set_password(user.id, hashed)
             await tx.credentials.end_sessions(user.id)
+            await tx.credentials.end_tokens(user.id)
             await tx.audit.add(Act.PASSWORD_RESET, user.id, user.id, peer=peer)
         return user

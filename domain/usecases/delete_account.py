@@ -44,6 +44,7 @@ class DeleteAccount:
                 raise Conflict("You are the only admin. Make somebody else one first.")
             await tx.accounts.set_disabled(user_id, is_disabled=True)
             await tx.credentials.end_sessions(user_id)
+            await tx.credentials.end_tokens(user_id)
             await tx.audit.add(Act.ACCOUNT_DELETED, by.id, user_id, peer=peer)
             await tx.jobs.enqueue(DELETE_ACCOUNT, str(user_id), user_id=str(user_id))
 

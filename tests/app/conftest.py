@@ -16,7 +16,7 @@ from litestar import Litestar
 from app.asgi import create_app
 from app.services import Services
 from app.settings import read_settings
-from domain.ids import SourceId
+from domain.ids import SourceId, UserId
 from tests.conftest import migrated_database
 from tests.provider import Provider
 
@@ -56,6 +56,14 @@ class Beleg:
         async with accounts.uow() as tx:
             email = f"{secrets.token_hex(6)}@example.org"
             user = await tx.accounts.add(email, None, accounts.rules.credit)
+        return await self.signed_in(user.id)
+
+    async def signed_in(self, user_id: UserId) -> httpx.AsyncClient:
+        """A client with a new token of that account."""
+        accounts = self.services.accounts
+        async with accounts.uow() as tx:
+            user = await tx.accounts.get(user_id)
+        assert user
         _, token = await accounts.add_token(user, "test")
         return await self.client(Authorization=f"Bearer {token}")
 

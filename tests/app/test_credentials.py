@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import httpx
 import psycopg
@@ -13,6 +14,7 @@ from argon2 import PasswordHasher
 
 from app.security import COOKIE, csrf_token
 from domain.access import TokenScope
+from domain.ids import UserId
 from tests.app.conftest import Beleg, Start, problem
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -125,6 +127,7 @@ async def test_a_link_of_the_admin_s_sets_a_password_once(beleg: Beleg) -> None:
         response = await nobody.post(link, data={"password": password})
         assert response.status_code == status, (link, password)
     assert not await _is_in(browser)
+    problem(await client.get("/me"), 401, "not_signed_in")
     assert await _is_in(await _sign_in(beleg, "forgot@example.org", ANOTHER))
     body = {"token": "x", "password": ANOTHER}
     problem(await nobody.post("/password-resets", json=body), 404, "not_found")
@@ -303,6 +306,8 @@ async def test_the_admin_shuts_opens_and_promotes_others_but_not_themselves(bele
     assert shut.json()["is_disabled"] is True
     problem(await client.get("/me"), 401, "not_signed_in")
     assert (await admin.patch(path, json={"is_disabled": False, "is_admin": True})).is_success
+    problem(await client.get("/me"), 401, "not_signed_in")
+    client = await beleg.signed_in(UserId(UUID(user_id)))
     assert (await client.get("/admin/users")).status_code == 200
     assert (await admin.patch(path, json={"is_admin": False})).is_success
     problem(await client.get("/admin/users"), 403, "forbidden")

@@ -283,7 +283,8 @@ async def test_a_shut_account_is_out_at_once(beleg: Beleg) -> None:
     problem(await guest.get("/me"), 401, "not_signed_in")
     assert (await browser.get("http://beleg.test/")).status_code == 303
     await beleg.services.administer.change(admin.user, guest_id, is_disabled=False)
-    assert (await guest.get("/me")).status_code == 200
+    problem(await guest.get("/me"), 401, "not_signed_in")
+    assert (await browser.get("http://beleg.test/")).status_code == 303
 
 
 async def test_a_stream_ends_with_the_session_or_token_that_opened_it(beleg: Beleg) -> None:

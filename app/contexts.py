@@ -285,6 +285,7 @@ class Viewer:
     Args:
         text: None where nothing was read.
         boxes: where the quote stands on the page's image; None where the text is shown.
+        is_locked: the image was wanted, but the password of its PDF was not kept.
     """
 
     title: str
@@ -294,6 +295,7 @@ class Viewer:
     label: str
     text: Quoted | None
     boxes: Sequence[Box] | None
+    is_locked: bool
     has_quote: bool
     marker: int | None
     url: str

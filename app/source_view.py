@@ -52,15 +52,21 @@ class Asked:
 
 
 def viewer(
-    source: Source, passage: Passage | None, asked: Asked, boxes: Sequence[Box] | None
+    source: Source,
+    passage: Passage | None,
+    asked: Asked,
+    boxes: Sequence[Box] | None,
+    view: str = "",
 ) -> Viewer:
     """The viewer's contents.
 
     Args:
         boxes: where the quote stands on the page's image; None where the text is shown.
+        view: what the reader chose: "image", "text" or neither.
     """
     is_image = source.kind is SourceKind.IMAGE
     has_images = is_image or (source.kind is SourceKind.PDF and asked.page is not None)
+    is_locked = has_images and view == "image" and boxes is None
     last = source.pages or 0
     mode = {} if boxes is None else {"view": "image"}
 
@@ -77,11 +83,12 @@ def viewer(
         label="" if passage is None else passage.label,
         text=None if passage is None else _quoted(_shown(passage, source.kind), asked),
         boxes=boxes,
+        is_locked=is_locked,
         has_quote=asked.has_quote,
         marker=asked.marker,
         url=asked.url(**mode),
         text_url=asked.url(view="text") if is_image else asked.url(),
-        image_url=asked.url(view="image") if has_images else "",
+        image_url=asked.url(view="image") if has_images and not is_locked else "",
         previous_url=other((asked.page or 0) - 1),
         next_url=other((asked.page or 0) + 1),
     )

@@ -261,6 +261,16 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "summary_none": ("Es gibt keine Zusammenfassung: {why}", "There is no summary: {why}"),
     "not_read_yet": ("Diese Quelle ist noch nicht gelesen.", "This source has not been read yet."),
+    "pages_locked": (
+        (
+            "Das Passwort dieses PDFs wurde nur zum Lesen gebraucht und nicht behalten, deshalb"
+            " gibt es keine Bilder seiner Seiten. Lade das Original herunter, um sie zu sehen."
+        ),
+        (
+            "The password of this PDF was used for reading it and not kept, so there are no images"
+            " of its pages. Download the original to see them."
+        ),
+    ),
     "no_highlight": (
         "Die Stelle ließ sich auf dem Seitenbild nicht einzeichnen.",
         "The sentence could not be marked on the page image.",

@@ -39,7 +39,7 @@ from app.while_open import while_open
 from domain.access import Role
 from domain.account import User
 from domain.channels import SOURCE_CHANGED
-from domain.errors import BelegError, Rejected
+from domain.errors import BelegError, PasswordNeeded, Rejected
 from domain.ids import AnswerId, NotebookId, SourceId
 from domain.notebook import Notebook
 from domain.ports import Box
@@ -261,7 +261,7 @@ async def read(
         tuple((key, str(value)) for key, value in fixed.items() if value),
     )
     boxes = await _boxes(services, user, source, asked, view)
-    shown = viewer(source, passages[0] if passages else None, asked, boxes)
+    shown = viewer(source, passages[0] if passages else None, asked, boxes, view)
     around = frame(request, user)
     if is_htmx(request):
         return page(request, ViewerFragment(around, shown))
@@ -295,7 +295,7 @@ async def cited(
         title=citation.source_title,
     )
     boxes = await _boxes(services, user, found.source, asked, view)
-    shown = viewer(found.source, found.passage, asked, boxes)
+    shown = viewer(found.source, found.passage, asked, boxes, view)
     if is_htmx(request):
         return page(request, ViewerFragment(around, shown))
     return page(request, ViewerPage(around, shown, notebook_id))
@@ -304,17 +304,20 @@ async def cited(
 async def _boxes(
     services: Services, user: User, source: Source, asked: Asked, view: str
 ) -> list[Box] | None:
-    """Where to mark the quote on the page's image; None where the text is wanted."""
+    """Where to mark the quote on the page's image; None where the text is shown."""
     if source.kind is SourceKind.IMAGE:
         return None if view == "text" or (asked.has_quote and view != "image") else []
     if view != "image" or source.kind is not SourceKind.PDF or asked.page is None:
         return None
-    if not asked.has_quote:
-        return []
     try:
+        await services.sources.require_open(user, source.id, asked.page)
+        if not asked.has_quote:
+            return []
         return await services.sources.highlights(
             user, source.id, asked.page, asked.start, asked.end
         )
+    except PasswordNeeded:
+        return None
     except BelegError:
         return []  # the image is worth showing without its mark
 

@@ -269,6 +269,16 @@ class ManageSources:
         content = await self.blobs.get(source.blob_key)
         return await self.reader.highlights(content, page, start, end)
 
+    async def require_open(self, user: User, source_id: SourceId, page: int) -> None:
+        """See whether a page of a PDF can be drawn.
+
+        Raises:
+            PasswordNeeded: its password was kept for the reading only.
+            NotFound: there is no such page.
+        """
+        source = await self._pictured(user, source_id)
+        await self.reader.highlights(await self.blobs.get(source.blob_key), page, 0, 0)
+
     async def chunk_highlights(
         self, user: User, source_id: SourceId, page: int, chunk_id: ChunkId
     ) -> list[Box]:

@@ -102,3 +102,7 @@ async def test_the_page_asks_for_the_password(beleg: Beleg) -> None:
     await client.post(action, data={"csrf": token, "password": PASSWORD})
     await beleg.read(source)
     assert "bridge is red" in (await client.get(f"/sources/{source}")).text
+    as_image = (await client.get(f"/sources/{source}?page=1&view=image")).text
+    assert "there are no images of its pages" in as_image
+    assert "/pages/1/image" not in as_image
+    assert "bridge is red" in as_image

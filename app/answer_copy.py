@@ -9,17 +9,21 @@ from app.texts import Words
 from domain.conversation import Answer, Citation
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#])")
+_CODE = re.compile(r"(```.*?```|~~~.*?~~~|`[^`\n]*`)", re.DOTALL)
+_LOADS = re.compile(r"!(?=\[)|<(?=[a-zA-Z/!?])")
+"""What makes a reader of Markdown load something, or take it for HTML."""
 
 
 def as_markdown(answer: Answer, t: Words) -> str:
-    """The text as it was written, and a list of what its markers stand for."""
+    """The text, which loads nothing wherever it is read, and what its markers stand for."""
+    text = _inert(answer.text)
     lines = [
         f"- \\[{citation.marker}\\] {_plain(_where(citation, t))}{_quote(citation, t)}"
         for citation in answer.citations
     ]
     if not lines:
-        return f"{answer.text}\n"
-    return "\n".join([answer.text, "", f"**{t('citations_heading')}**", "", *lines, ""])
+        return f"{text}\n"
+    return "\n".join([text, "", f"**{t('citations_heading')}**", "", *lines, ""])
 
 
 def as_html(answer: Answer, t: Words) -> Markup:
@@ -50,6 +54,13 @@ def _quote(citation: Citation, t: Words, *, escaped: bool = True) -> str:
         return ""
     left, right = ("„", "“") if t.language == "de" else ("“", "”")
     return f": {left}{_plain(quote) if escaped else quote}{right}"
+
+
+def _inert(text: str) -> str:
+    """Markdown whose pictures and tags are shown as they are written; code stays as it is."""
+    parts = _CODE.split(text)  # code stands at the odd places
+    parts[::2] = [_LOADS.sub(r"\\\g<0>", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _plain(text: str) -> str:

@@ -64,6 +64,10 @@ def test_a_copy_in_markdown_names_title_page_and_quote() -> None:
     )
     assert as_markdown(made, words("de")).count("„The bridge") == 1
     assert as_markdown(answer_of("Not there.", PASSAGES), EN) == "Not there.\n"
+    loads = "See ![i](http://a.example/i.png) <img src=x>, `![j](k)` and 1 < 2!"
+    assert as_markdown(answer_of(loads, PASSAGES), EN) == (
+        "See \\![i](http://a.example/i.png) \\<img src=x>, `![j](k)` and 1 < 2!\n"
+    )
 
 
 def test_a_formatted_copy_has_numbers_and_no_link_of_ours() -> None:

@@ -65,6 +65,9 @@ class AskQuestion:
     ) -> Asked:
         """One transaction; nothing is spent in it.
 
+        Args:
+            about: this source is searched alone, whatever `source_ids` says.
+
         Raises:
             NotFound: the notebook is not that user's.
             Rejected: the question is empty or too long.
@@ -73,6 +76,7 @@ class AskQuestion:
         asked_hash = hashlib.sha256(
             repr((notebook_id, question, source_ids, about)).encode("utf-8", "replace")
         ).digest()
+        source_ids = source_ids if about is None else None
         async with self.uow() as tx:
             if idempotency_key:
                 known = await tx.idempotency.recall(user.id, idempotency_key, asked_hash)
@@ -116,7 +120,7 @@ class AskQuestion:
         about: SourceId | None,
     ) -> Answer:
         mode = AnswerMode.SOURCES if self.can_write else AnswerMode.EXTRACTIVE
-        if source_ids is not None and not source_ids and about is None:
+        if source_ids is not None and not source_ids:
             mode = AnswerMode.GENERAL
         return Answer(
             id=AnswerId(new_id()),

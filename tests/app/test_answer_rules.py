@@ -70,6 +70,23 @@ async def test_a_prompt_holds_the_passages_the_documents_and_twelve_messages(
     assert last.input_sha1 == (hashlib.sha1(b"When was it built?").hexdigest(),)
 
 
+async def test_what_is_asked_about_is_searched_alone_whatever_is_selected(
+    asked: tuple[Beleg, Model, Provider],
+) -> None:
+    beleg, model, _ = asked
+    client = await beleg.user()
+    notebook = await beleg.notebook(client)
+    bridge = await beleg.text(client, notebook, TEXT)
+    tower = await beleg.text(client, notebook, "The tower is 98 m high.")
+    path = f"/notebooks/{notebook}/questions?wait=1"
+    for selected in ([], [tower]):
+        body = {"question": "When was it built?", "about": bridge, "source_ids": selected}
+        answer = (await client.post(path, json=body)).json()
+        assert answer["mode"] == "sources"
+        assert [hit["source_id"] for hit in answer["retrieved"]] == [bridge]
+        assert "98 m" not in model.system
+
+
 async def test_an_answer_about_the_notebook_itself_is_no_refusal(
     asked: tuple[Beleg, Model, Provider],
 ) -> None:

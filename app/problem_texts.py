@@ -216,6 +216,13 @@ GERMAN_PROBLEMS = (
         "Dieser Link gilt nicht mehr. Bitte die Verwaltung um einen neuen.",
     ),
     ("not_found", "has no account here", "Diese Adresse hat hier kein Konto."),
+    (
+        *("invalid_request", "/usage.csv"),
+        (
+            "Diese Seite zeigt höchstens 366 Tage. Wähle einen kürzeren Zeitraum, oder nimm"
+            " /usage.csv, das jeden fasst."
+        ),
+    ),
     ("invalid_request", "yours already", "Dieses Notizbuch gehört dir schon."),
     (
         *("conflict", "you would lock yourself out"),

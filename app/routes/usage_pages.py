@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
+import msgspec
 from litestar import Response, Router, get
 from litestar.params import FromQuery
 from litestar.response import Stream
@@ -16,19 +17,17 @@ from app.operations_contexts import UsageLine, UsagePage
 from app.rendering import frame, page
 from app.requests import AnyRequest, Caller, Period, Wired, period
 from app.services import Services
-from app.structs.accounts import UsageRowOut
+from app.structs.accounts import UnitPrice, UsageRowOut
 from app.texts import Words
 from domain.account import User
+from domain.errors import Rejected
 from domain.ledger import UsageGroup
 from domain.usage import CallKind
 
 _KINDS = [kind.value for kind in CallKind]
 _LONGEST_CHART = 366
 _ROWS = 500
-_COLUMNS = (
-    *("id", "created_at", "kind", "model", "status", "input_tokens", "output_tokens", "seconds"),
-    *("estimated", "cost", "notebook_id", "source_id", "answer_id"),
-)
+_COLUMNS = UsageRowOut.__struct_fields__
 
 
 @get("/usage")
@@ -40,7 +39,7 @@ async def usage(
     end: FromQuery[str | None] = None,
 ) -> Response[str]:
     """Sums by day, kind, model and notebook; the last 30 days where none are named."""
-    around, when = frame(request, user), _period(start, end)
+    around, when = frame(request, user), _charted(start, end)
     words = around.words
     by_day, kinds, models, notebooks = [
         await services.usage.grouped(user, when.start, when.end, by)
@@ -89,9 +88,16 @@ async def _csv(services: Services, user: User, when: Period) -> AsyncGenerator[s
         found = await services.usage.rows(user, when.start, when.end, limit=_ROWS, after=after)
         for row in map(UsageRowOut.of, found.items):
             values = (getattr(row, name) for name in _COLUMNS)
-            yield _line(["" if value is None else str(value) for value in values])
+            yield _line([_cell(value) for value in values])
         if (after := found.next_cursor) is None:
             return
+
+
+def _cell(value: object) -> str:
+    """As the API says it; its one object, the price, as JSON."""
+    if isinstance(value, UnitPrice):
+        return msgspec.json.encode(value).decode()
+    return "" if value is None else str(value)
 
 
 def _line(values: Sequence[str]) -> str:
@@ -104,9 +110,22 @@ def _period(start: str | None, end: str | None) -> Period:
     """Whole days, so that the sums beside a chart are the sums of its columns."""
     now = datetime.now(UTC)  # noqa: TID251 - a default of the request
     today = now.date()
-    when = period(start or str(today - timedelta(days=29)), end or str(today), now)
-    longest = timedelta(days=_LONGEST_CHART)
-    return Period(max(when.start, when.end - longest), when.end)
+    return period(start or str(today - timedelta(days=29)), end or str(today), now)
+
+
+def _charted(start: str | None, end: str | None) -> Period:
+    """A period that is not too long for a chart of its days.
+
+    Raises:
+        Rejected: it is.
+    """
+    when = _period(start, end)
+    if when.end - when.start > timedelta(days=_LONGEST_CHART):
+        raise Rejected(
+            f"This page shows at most {_LONGEST_CHART} days. Choose a shorter period, or take"
+            " /usage.csv, which holds any."
+        )
+    return when
 
 
 def _stacks(

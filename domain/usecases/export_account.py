@@ -1,12 +1,12 @@
 """Everything of an account in one archive, made by a worker and kept for a week."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-from domain.account import User
+from domain.account import ApiToken, User
 from domain.audit import Act
 from domain.errors import NotFound, Unavailable
 from domain.export import (
@@ -32,8 +32,9 @@ from domain.jobs import EXPORT_ACCOUNT
 from domain.notebook import Notebook
 from domain.ports import Archiver, BlobStore, Clock, OpenArchive
 from domain.source import Source
-from domain.stores import Page, UnitOfWork
+from domain.stores import Page, Stores, UnitOfWork
 
+T = TypeVar("T")
 _ROWS = 200
 _MOST_TRIES = 8
 _BEGINNING, _END = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -125,9 +126,8 @@ class ExportAccount:
     async def _fill(self, archive: OpenArchive, user: User) -> None:
         counts = {"notebooks": 0, "sources": 0, "answers": 0, "calls": 0}
         await archive.add("README.txt", _once(READ_ME.encode()))
-        async with self.uow() as tx:
-            tokens = await tx.credentials.tokens(user.id, limit=500, after=None)
-        await archive.add("account.json", _once(to_json(account_entry(user, [*tokens.items]))))
+        tokens = [token async for token in self._tokens(user)]
+        await archive.add("account.json", _once(to_json(account_entry(user, tokens))))
         await archive.add("notebooks.json", _array(self._notebook_entries(user, counts)))
         async for source in self._sources(user):
             counts["sources"] += 1
@@ -159,72 +159,75 @@ class ExportAccount:
             name = f"{folder}/original/{original_name(source)}"
             await archive.add(name, self.blobs.stream(source.blob_key))
 
-    async def _notebooks(self, user: User) -> AsyncIterator[Notebook]:
+    async def _every(
+        self, page: Callable[[Stores, UUID | None], Awaitable[Page[T]]]
+    ) -> AsyncIterator[T]:
+        """Every row of a list, however many there are.
+
+        Args:
+            page: reads the rows after a cursor.
+        """
         after = None
         while True:
             async with self.uow() as tx:
-                page = await tx.notebooks.page(user.id, limit=_ROWS, after=after)
-            for notebook in page.items:
-                yield notebook
-            if (after := page.next_cursor) is None:
+                found = await page(tx, after)
+            for row in found.items:
+                yield row
+            if (after := found.next_cursor) is None:
                 return
+
+    def _tokens(self, user: User) -> AsyncIterator[ApiToken]:
+        return self._every(
+            lambda tx, after: tx.credentials.tokens(user.id, limit=_ROWS, after=after)
+        )
+
+    def _notebooks(self, user: User) -> AsyncIterator[Notebook]:
+        return self._every(lambda tx, after: tx.notebooks.page(user.id, limit=_ROWS, after=after))
+
+    def _sources(self, user: User) -> AsyncIterator[Source]:
+        return self._every(lambda tx, after: tx.sources.of_owner(user.id, limit=_ROWS, after=after))
 
     async def _notebook_entries(
         self, user: User, counts: dict[str, int]
     ) -> AsyncIterator[Mapping[str, Any]]:
         async for notebook in self._notebooks(user):
             counts["notebooks"] += 1
-            async with self.uow() as tx:
-                sources = await tx.sources.in_notebook(notebook.id, limit=10_000, after=None)
-                is_own = notebook.owner_id == user.id
-                shares = await tx.shares.page(notebook.id, limit=10_000, after=None)
-            yield notebook_entry(notebook, [*sources.items], [*shares.items] if is_own else [])
+            yield await self._notebook_entry(user, notebook)
 
-    async def _sources(self, user: User) -> AsyncIterator[Source]:
-        after = None
-        while True:
-            async with self.uow() as tx:
-                page = await tx.sources.of_owner(user.id, limit=_ROWS, after=after)
-            for source in page.items:
-                yield source
-            if (after := page.next_cursor) is None:
-                return
+    async def _notebook_entry(self, user: User, notebook: Notebook) -> Mapping[str, Any]:
+        sources = self._every(
+            lambda tx, after: tx.sources.in_notebook(notebook.id, limit=_ROWS, after=after)
+        )
+        shares = self._every(
+            lambda tx, after: tx.shares.page(notebook.id, limit=_ROWS, after=after)
+        )
+        is_own = notebook.owner_id == user.id
+        guests = [share async for share in shares] if is_own else []
+        return notebook_entry(notebook, [source async for source in sources], guests)
 
     async def _answers(
         self, user: User, notebook: Notebook, counts: dict[str, int]
     ) -> AsyncIterator[Mapping[str, Any]]:
-        after = None
-        while True:
-            async with self.uow() as tx:
-                page = await tx.answers.page(notebook.id, user.id, limit=_ROWS, after=after)
-            for answer in page.items:
-                counts["answers"] += 1
-                yield answer_entry(answer)
-            if (after := page.next_cursor) is None:
-                return
+        async for answer in self._every(
+            lambda tx, after: tx.answers.page(notebook.id, user.id, limit=_ROWS, after=after)
+        ):
+            counts["answers"] += 1
+            yield answer_entry(answer)
 
     async def _usage(self, user: User, counts: dict[str, int]) -> AsyncIterator[Mapping[str, Any]]:
-        after = None
-        while True:
-            async with self.uow() as tx:
-                page = await tx.ledger.rows(
-                    user.id, start=_BEGINNING, end=_END, limit=_ROWS, after=after
-                )
-            for row in page.items:
-                counts["calls"] += 1
-                yield usage_entry(row)
-            if (after := page.next_cursor) is None:
-                return
+        async for row in self._every(
+            lambda tx, after: tx.ledger.rows(
+                user.id, start=_BEGINNING, end=_END, limit=_ROWS, after=after
+            )
+        ):
+            counts["calls"] += 1
+            yield usage_entry(row)
 
     async def _acts(self, user: User) -> AsyncIterator[Mapping[str, Any]]:
-        after = None
-        while True:
-            async with self.uow() as tx:
-                page = await tx.audit.page(limit=_ROWS, after=after, of=user.id)
-            for entry in page.items:
-                yield audit_entry(entry)
-            if (after := page.next_cursor) is None:
-                return
+        async for entry in self._every(
+            lambda tx, after: tx.audit.page(limit=_ROWS, after=after, of=user.id)
+        ):
+            yield audit_entry(entry)
 
 
 def _arguments(export: Export) -> dict[str, str]:

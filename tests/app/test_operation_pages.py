@@ -2,10 +2,12 @@
 
 import csv
 import io
+import json
 from decimal import Decimal
 from uuid import UUID
 
 import httpx
+import psycopg
 import pytest
 
 from app.charts import HEIGHT, columns
@@ -63,6 +65,26 @@ async def test_usage_is_summed_and_every_call_is_a_line_of_csv(beleg: Beleg) -> 
     assert sum(Decimal(line["cost"]) for line in lines) == sum(Decimal(r["cost"]) for r in rows)
     assert "Nothing was used" in (await browser.get("/usage?start=2020-01-01&end=2020-02-01")).text
     assert (await browser.get("/usage?start=x")).status_code == 400
+
+
+async def test_a_long_period_is_csv_to_its_first_day_and_no_chart(beleg: Beleg) -> None:
+    browser = await _browser(beleg)
+    notebook = await beleg.notebook(browser.api)
+    await beleg.text(browser.api, notebook, "The canal has nine locks. It was dug in 1822. ")
+    [row] = (await browser.api.get("/usage?rows=1")).json()["items"]
+    with psycopg.connect(beleg.services.settings.database_url) as connection:
+        long_ago = "update model_calls set created_at = '2001-02-03' where id = %s"
+        connection.execute(long_ago, [row["id"]])
+    table = (await browser.get("/usage.csv?start=2001-01-01")).text
+    [line] = csv.DictReader(io.StringIO(table))
+    assert line.keys() == row.keys()
+    assert (line["id"], line["created_at"][:10]) == (row["id"], "2001-02-03")
+    assert json.loads(line["unit_price"]) == row["unit_price"]
+    assert line["characters"] == line["document_id"] == ""
+    refused = await browser.get("/usage?start=2001-01-01")
+    assert refused.status_code == 400
+    assert "at most 366 days" in refused.text
+    assert (await browser.get("/usage?start=2024-01-01&end=2024-12-31")).status_code == 200
 
 
 async def test_preferences_archive_and_leaving(beleg: Beleg) -> None:

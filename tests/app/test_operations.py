@@ -1,10 +1,14 @@
 """What an admin sees and puts right by the API, and what becomes of it."""
 
+import io
+import json
+import zipfile
 from datetime import timedelta
 from decimal import Decimal
 from uuid import UUID, uuid4
 
 import httpx
+import psycopg
 import pytest
 
 from app.settings import read_settings
@@ -186,6 +190,24 @@ async def test_an_archive_expires(beleg: Beleg) -> None:
     # A run whose row has gone leaves no file.
     await exports(who, which)
     assert not await exports.blobs.has(export.key)
+
+
+async def test_an_archive_holds_every_token(beleg: Beleg) -> None:
+    user = await beleg.user()
+    who = await _id(user)
+    made = (await user.post("/me/export")).json()
+    with psycopg.connect(beleg.services.settings.database_url) as connection:
+        connection.execute(
+            "insert into api_tokens (id, user_id, name, token_hash, scopes, created_at)"
+            " select gen_random_uuid(), %s, 'ci', sha256(cast(%s || n as bytea)), '{read}', now()"
+            " from generate_series(1, 500) n",
+            [who, str(who)],
+        )
+    await beleg.services.export_account(who, ExportId(UUID(made["id"])))
+    archive = await user.get(f"/me/exports/{made['id']}/archive")
+    with zipfile.ZipFile(io.BytesIO(archive.content)) as kept:
+        tokens = json.loads(kept.read("account.json"))["tokens"]
+    assert len(tokens) == len({token["id"] for token in tokens}) == 501
 
 
 async def test_the_only_admin_stays_while_there_are_others(start: Start) -> None:

@@ -448,10 +448,10 @@ class Sources(Protocol):
         ...
 
     async def requeue(self, source_id: SourceId) -> int | None:
-        """Queue a failed source again.
+        """Queue a source again that failed, or whose refresh asks for a password.
 
         Returns:
-            The attempt it stands at; None where it has not failed.
+            The attempt it stands at; None where it is neither.
         """
         ...
 
@@ -557,7 +557,7 @@ class Fetches(Protocol):
         ...
 
     async def settle(self, source_id: SourceId) -> None:
-        """End as ready with the version it has."""
+        """End as ready with the version it has; a password that was kept for the run goes."""
         ...
 
 

@@ -58,6 +58,7 @@ class PostgresFetches(Store):
             " updated_at = now() where id = :id",
             id=source_id,
         )
+        await self._run("delete from sealed_passwords where source_id = :id", id=source_id)
         await self._run(
             "select pg_notify(:channel, cast(owner_id as text)) from sources where id = :id",
             channel=SOURCE_CHANGED,

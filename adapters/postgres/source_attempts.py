@@ -95,7 +95,8 @@ class SourceAttempts(Store):
     async def requeue(self, source_id: SourceId) -> int | None:
         row = await self._one(
             "update sources set status = 'queued', error = null, error_code = null, tries = 0,"
-            " updated_at = now() where id = :id and status = 'failed' returning attempt",
+            " updated_at = now() where id = :id and (status = 'failed'"
+            " or status = 'ready' and error_code = 'password_needed') returning attempt",
             id=source_id,
         )
         await self._tell(source_id)

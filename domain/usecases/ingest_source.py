@@ -150,6 +150,7 @@ class IngestSource:
                 await tx.transcripts.forget(source.id)
                 await tx.index.forget_paid(source.id)
                 await self.capture.adopt(tx, source)
+                await self.capture.end(source)
 
     async def _read(self, source: Source, most_words: int, *, quietly: bool) -> Reading:
         """The file's passages, each with its language.

@@ -137,6 +137,7 @@ class ManageSources:
     ) -> Source:
         """Read a failed source again; what was paid for is not paid for again.
 
+        So is one that is ready, but whose address now gives a locked PDF.
         A request that comes again with its key gets the source as it is now.
 
         Args:

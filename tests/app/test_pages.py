@@ -487,6 +487,27 @@ def test_a_retry_is_offered_only_where_it_can_help(code: str, offered: str, othe
     assert f"/{failed.id}/{other}" not in form
 
 
+@pytest.mark.parametrize("code", ["unreadable", "address_refused"])
+def test_an_unreadable_page_of_the_web_offers_to_be_fetched_again(code: str) -> None:
+    failed = source(
+        status=SourceStatus.FAILED, error=Problem(code, "It is blocked."), url="https://x.test/"
+    )
+    row = render(contexts.SourceRow(frame(), NOTEBOOK.id, failed, Role.OWNER))
+    entry = render(contexts.LibraryRow(frame(), Shelved(failed, ()), []))
+    for html in (row, entry):
+        form, _, _ = html.partition('<details class="menu">')
+        assert (f"/{failed.id}/refresh" in form) == (code == "unreadable")
+        assert f"/{failed.id}/retry" not in form
+
+
+def test_a_page_that_became_a_locked_pdf_asks_for_its_password() -> None:
+    ready = source(error=Problem("password_needed", "It is locked."), url="https://x.test/")
+    row = render(contexts.SourceRow(frame(), NOTEBOOK.id, ready, Role.OWNER))
+    entry = render(contexts.LibraryRow(frame(), Shelved(ready, ()), []))
+    for html in (row, entry):
+        assert 'type="password" name="password"' in html
+
+
 def test_every_distinct_quote_of_a_marker_is_shown() -> None:
     made = answer("It is red [1]. Red [1]. It is wide [1].")
     citation = made.citations[0]

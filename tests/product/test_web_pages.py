@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.small_pdf import line, pdf
+from tests.app.test_locked_pdf import PASSWORD, TEXT, locked
 from tests.conftest import until
 from tests.product.stage import Json, Person, Stage
 from tests.provider import Fault
@@ -200,6 +201,27 @@ def test_a_failed_page_is_retried_with_the_bytes_that_came(stage: Stage, site: S
     assert site.asked == ["/"]
     site.put("/", ARTICLE.format(title="Die Brücke", year=1932))
     assert refreshed(person, source)["status"] == "ready"
+    assert len(files_of(stage, person)) == 1
+
+
+@pytest.mark.parametrize("before", ["The bridge was built in 1932.", TEXT])
+def test_a_page_that_became_a_locked_pdf_is_opened_by_its_password(
+    stage: Stage, site: Site, before: str
+) -> None:
+    person = stage.person()
+    site.put("/paper", pdf([line(before)]), "application/pdf")
+    _, source = add(person, site.url("/paper"))
+    retry = f"/sources/{source}/retry"
+    assert person.client.post(retry, json={"password": PASSWORD}).status_code == 409
+    site.put("/paper", locked(), "application/pdf")
+    found = refreshed(person, source)
+    assert (found["status"], found["error_code"]) == ("ready", "password_needed")
+    for password, said in (("wrong", "password_needed"), (PASSWORD, None)):
+        assert person.client.post(retry, json={"password": password}).status_code == 202
+        assert ended(person, source)["error_code"] == said
+    assert TEXT in text_of(person, source)
+    assert person.client.post(retry).status_code == 409
+    assert stage.count("sealed_passwords", "source_id = %s", source) == 0
     assert len(files_of(stage, person)) == 1
 
 

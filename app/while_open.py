@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 from app.services import Services
 from domain.access import Visitor
@@ -10,6 +11,8 @@ from domain.ids import NotebookId
 from domain.ports import Wakeup
 
 _END = object()
+_LOOK_AGAIN_S = 0.5
+"""Where the database's clock says that it has not expired yet."""
 _LET_IN_S = 0.25
 """A first look at once would keep the first piece of an answer waiting."""
 
@@ -55,5 +58,15 @@ async def _closed(
     """Return once they may not see that notebook, or what they came with counts no more."""
     await asyncio.sleep(_LET_IN_S)  # whatever has changed since the door is seen then
     while await services.share.is_open_to(visitor, notebook_id):
-        await changed.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_left_s(services, visitor)):
+                await changed.wait()
         changed.clear()
+
+
+def _left_s(services: Services, visitor: Visitor) -> float | None:
+    """Seconds until what they came with expires; None where it does not."""
+    if visitor.expires_at is None:
+        return None
+    left = visitor.expires_at - services.accounts.clock.now()
+    return max(left.total_seconds(), _LOOK_AGAIN_S)

@@ -65,8 +65,9 @@ class PostgresShares(Store):
             "select 1 from notebook_access a join users u on u.id = a.user_id"
             " where a.notebook_id = :notebook_id and a.user_id = :user_id"
             " and u.disabled_at is null and case when cast(:token_id as uuid) is null"
-            " then exists (select from sessions where id = :session_id)"
-            " else exists (select from api_tokens where id = :token_id) end",
+            " then exists (select from sessions where id = :session_id and expires_at > now())"
+            " else exists (select from api_tokens where id = :token_id"
+            " and coalesce(expires_at > now(), true)) end",
             notebook_id=notebook_id,
             user_id=visitor.user.id,
             session_id=visitor.session_id,

@@ -1,6 +1,7 @@
 """A notebook that is shared: who sees what, who pays, and how it ends."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -305,5 +306,35 @@ async def test_a_stream_ends_with_the_session_or_token_that_opened_it(beleg: Bel
     assert (await owner.delete(f"/tokens/{made['id']}")).status_code == 204
     async with asyncio.timeout(3):
         await asyncio.gather(shown, told)
+    assert "event: done" not in told.result().text
+    await owner.post(f"/answers/{answer['answer_id']}/stop")
+
+
+async def test_a_stream_ends_when_the_session_or_token_that_opened_it_expires(
+    beleg: Beleg,
+) -> None:
+    owner, _, notebook = await _shared(beleg)
+    path = f"http://beleg.test/notebooks/{notebook}/sources/events"
+    browser, _ = await _browser(beleg, owner)
+    soon = beleg.services.accounts.clock.now() + timedelta(seconds=1.5)
+    with psycopg.connect(beleg.services.settings.database_url) as connection:
+        connection.execute(
+            "update sessions set expires_at = %s where user_id = %s",
+            [soon, (await owner.get("/me")).json()["id"]],
+        )
+    shown = asyncio.create_task(browser.get(path))
+    beleg.provider.settings.token_delay_s = 0.2
+    beleg.provider.answer(f"It was built in 1932 [1]. {' '.join(map(str, range(100)))}.")
+    answer = (await owner.post(f"/notebooks/{notebook}/questions", json=QUESTION)).json()
+    body = {"name": "short", "expires_at": soon.isoformat()}
+    made = (await owner.post("/tokens", json=body)).json()
+    short = await beleg.client(Authorization=f"Bearer {made['token']}")
+    told = asyncio.create_task(short.get(f"/answers/{answer['answer_id']}/events"))
+    await asyncio.sleep(0.5)
+    assert not shown.done()
+    assert not told.done()
+    async with asyncio.timeout(3):
+        await asyncio.gather(shown, told)
+    assert "event: delta" in told.result().text
     assert "event: done" not in told.result().text
     await owner.post(f"/answers/{answer['answer_id']}/stop")

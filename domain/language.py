@@ -8,18 +8,20 @@ import stop_words
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 _WORD = re.compile(r"[^\W\d_]+")
+_DIGITS = re.compile(r"\d+")
 _SAMPLE = 250
 """Code points of each of the three samples that are looked at: twice as many say the same."""
 _LONGEST_PAGE = 10_000
 _SURE = 0.95
-_LETTERS_TO_BE_SURE = 100
+_BYTES_TO_BE_SURE = 100
 _LONGEST_QUESTION = 1_000
 """Code points of a question that are looked at."""
-_LEAST_LETTERS = 3
+_LEAST_BYTES = 12
+"""Of the words of a text, each counted once: less could be of any language."""
 _TWO_LETTERS = 2
 """The model also knows languages that ISO 639-1 has no code for."""
 _LEAST_CONFIDENCE = 0.5
-_ENOUGH_LETTERS = 200
+_ENOUGH_BYTES = 200
 """From here on the most likely language is taken however sure the model is."""
 
 # The package's English list also drops nouns that people search for ("system", "world", "state").
@@ -97,27 +99,35 @@ def detect(text: str) -> str:
     if 3 * _SAMPLE < len(text) <= _LONGEST_PAGE:
         middle = _middle(text)
         language, confidence = _likeliest(middle)
-        if confidence >= _SURE and _letters(middle) >= _LETTERS_TO_BE_SURE:
+        if confidence >= _SURE and _bytes(middle) >= _BYTES_TO_BE_SURE:
             return language
     sample = _sample(text)
-    letters = _letters(sample)
-    if letters < _LEAST_LETTERS:
+    told = _bytes(sample)
+    if told < _LEAST_BYTES:
         return ""
     language, confidence = _likeliest(sample)
-    return language if confidence >= _LEAST_CONFIDENCE or letters >= _ENOUGH_LETTERS else ""
+    return language if confidence >= _LEAST_CONFIDENCE or told >= _ENOUGH_BYTES else ""
 
 
 def _likeliest(sample: str) -> tuple[str, float]:
-    """The likeliest language that ISO 639-1 has a code for, and the model's confidence in it."""
+    """The likeliest language that ISO 639-1 has a code for, and the model's confidence in it.
+
+    Digits say nothing, but the model takes them for a language all the same.
+    """
     return next(
         (language, confidence)
-        for language, confidence in _identifier().rank(sample)
+        for language, confidence in _identifier().rank(_DIGITS.sub(" ", sample))
         if len(language) == _TWO_LETTERS
     )
 
 
-def _letters(sample: str) -> int:
-    return sum(map(len, _WORD.findall(sample)))
+def _bytes(sample: str) -> int:
+    """UTF-8 bytes of the different words.
+
+    A Han character tells more than a Latin letter does, and a table tells no more by repeating
+    the names of its columns.
+    """
+    return sum(len(word.encode()) for word in set(_WORD.findall(sample)))
 
 
 def detect_question(question: str, among: Sequence[str] = ("de", "en")) -> str:

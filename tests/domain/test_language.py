@@ -22,6 +22,23 @@ def test_a_text_with_nothing_to_go_by_has_no_language(text: str) -> None:
     assert detect(text) == ""
 
 
+@pytest.mark.parametrize("text", ["id,value\n1,2\n3,4\n", "Map", "Kapitel 3"])
+def test_a_few_letters_are_no_language(text: str) -> None:
+    assert detect(text) == ""
+
+
+@pytest.mark.parametrize("row", ["id: {n} | value: {n}7", "Date: {n} | Open: {n}.5 | Low: {n}.1"])
+def test_a_table_of_numbers_has_no_language_however_long_it_is(row: str) -> None:
+    assert detect("\n".join(row.format(n=n) for n in range(300))) == ""
+
+
+def test_a_table_of_words_and_a_short_sentence_have_one() -> None:
+    row = "Name: Müller | Betrag: {n},00 Euro | Bemerkung: bezahlt und abgeschlossen"
+    assert detect("\n".join(row.format(n=n) for n in range(300))) == "de"
+    assert detect("Die Brücke ist rot.") == "de"
+    assert detect("日本語の文章です。") == "ja"
+
+
 def test_a_long_text_is_sampled_in_three_places() -> None:
     assert detect("1 2 3 4 " * 1000 + GERMAN * 50 + " 5 6 7" * 1000) == "de"
 

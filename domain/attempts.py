@@ -1,5 +1,6 @@
 """How often somebody may guess at passwords: failures are counted by name, for a while."""
 
+import ipaddress
 from collections import OrderedDict, deque
 from datetime import datetime, timedelta
 
@@ -10,7 +11,11 @@ PER_ADDRESS = 10
 """Failures that one e-mail address may have within the window."""
 PER_PEER = 50
 """Likewise for one peer: more, since a household or a company may share one."""
+PER_SHARER = 20
+"""Addresses without an account that one person may try to share with."""
 _MOST_NAMES = 10_000
+_IPV6_OF_ONE = 64
+"""Bits that are the same in all addresses of one IPv6 connection; the rest its owner chooses."""
 
 
 class FailedAttempts:
@@ -50,3 +55,16 @@ class FailedAttempts:
     def forget(self, name: str) -> None:
         """An attempt succeeded: what failed before was the same person."""
         self._failures.pop(name, None)
+
+
+def network(peer: str) -> str:
+    """Whom a peer's failures are counted for: an IPv4 address, the /64 of an IPv6 address."""
+    try:
+        address = ipaddress.ip_address(peer)
+    except ValueError:
+        return peer
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(address), _IPV6_OF_ONE), strict=False))

@@ -9,7 +9,7 @@ from app.rendering import frame, go_to, is_htmx, page
 from app.requests import Caller, PathText, Wired, path_id
 from app.services import Services
 from domain.account import User
-from domain.errors import BelegError, NotFound, Rejected
+from domain.errors import BelegError, NotFound, Rejected, TooManyAttempts
 from domain.ids import NotebookId, UserId
 
 AnyRequest = Request[Any, Any, Any]
@@ -33,7 +33,7 @@ async def share(
     where, email = NotebookId(path_id(notebook_id)), str(form.get("email", ""))
     try:
         await services.share(user, where, email, str(form.get("role", "")))
-    except (NotFound, Rejected) as error:
+    except (NotFound, Rejected, TooManyAttempts) as error:
         return await _guests(request, services, user, where, error, email)
     if not is_htmx(request):
         return go_to(request, f"/notebooks/{where}/shares")

@@ -16,7 +16,7 @@ from domain.account import (
     plain_address,
     valid_address,
 )
-from domain.attempts import PER_ADDRESS, PER_PEER, FailedAttempts
+from domain.attempts import PER_ADDRESS, PER_PEER, FailedAttempts, network
 from domain.audit import Act
 from domain.errors import Conflict, NotFound, NotSignedIn, Rejected, WrongPassword
 from domain.ports import Clock, PasswordHasher
@@ -250,7 +250,7 @@ class ManageAccounts:
 
 
 def _peer(peer: str) -> str:
-    return f"peer {peer}"
+    return f"peer {network(peer)}"
 
 
 def _name(address: str) -> str:

@@ -1,14 +1,17 @@
 """Let others see a notebook, and ask it."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from domain.access import Role, Visitor, guest_role
 from domain.account import User, plain_address
+from domain.attempts import PER_SHARER, FailedAttempts
 from domain.audit import Act
 from domain.errors import Forbidden, NotFound, Rejected
 from domain.ids import NotebookId, UserId
 from domain.notebook import Notebook, Share
+from domain.ports import Clock
 from domain.stores import Page, Stores, UnitOfWork
 
 
@@ -17,6 +20,10 @@ class ShareNotebook:
     """Who a notebook is shared with. What a guest asks is the guest's: seen and paid by them."""
 
     uow: UnitOfWork
+    clock: Clock
+    attempts: FailedAttempts = field(default_factory=FailedAttempts)
+    turns: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Addresses are looked up one at a time, so that those sent at once are counted."""
 
     async def __call__(self, user: User, notebook_id: NotebookId, email: str, role: str) -> Share:
         """Let an account in, or give a guest another role.
@@ -25,14 +32,12 @@ class ShareNotebook:
             NotFound: the notebook is not that user's, or the address has no account.
             Forbidden: it is shared with them only.
             Rejected: there is no such role, or the address is their own.
+            TooManyAttempts: too many of that user's addresses had none.
         """
         wanted = guest_role(role)
         async with self.uow() as tx:
             await _notebook(tx, user, notebook_id, Role.OWNER)
-            found = await tx.accounts.by_email(plain_address(email))
-            if found is None:
-                raise NotFound("This address has no account here.")
-            guest, _ = found
+            guest = await self._account(tx, user, email)
             if guest.id == user.id:
                 raise Rejected("This notebook is yours already.")
             share = await tx.shares.put(notebook_id, guest.id, wanted)
@@ -40,6 +45,17 @@ class ShareNotebook:
                 *(Act.SHARED, user.id, guest.id), notebook_id=str(notebook_id), role=wanted.value
             )
         return share
+
+    async def _account(self, tx: Stores, user: User, email: str) -> User:
+        """Whose address this is. Nobody tries one address after the other."""
+        name = f"sharer {user.id}"
+        async with self.turns:
+            self.attempts.check(name, PER_SHARER, self.clock.now())
+            found = await tx.accounts.by_email(plain_address(email))
+            if found is None:
+                self.attempts.add(name, self.clock.now())
+                raise NotFound("This address has no account here.")
+        return found[0]
 
     async def guests(
         self, user: User, notebook_id: NotebookId, *, limit: int, after: UUID | None

@@ -112,12 +112,17 @@ async def test_a_peer_may_fail_some_times_and_succeed_as_often_as_it_likes(beleg
     # Behind a proxy with a private address, each of its clients is a peer of its own.
     for _ in range(PER_PEER):
         accounts.attempts.add("peer 198.51.100.1", accounts.clock.now())
+    # Whoever has an IPv6 address has all of its /64.
+    for _ in range(PER_PEER):
+        accounts.attempts.add("peer 2001:db8:1:2::/64", accounts.clock.now())
     for peer, forwarded, status in (
         ("10.0.0.1", "198.51.100.2, 198.51.100.1", 429),
         ("10.0.0.1", "198.51.100.1, 198.51.100.2", 201),
         ("8.8.8.4", "198.51.100.2", 429),
         ("8.8.8.5", "198.51.100.1", 201),
         ("10.0.0.1", "rubbish", 201),
+        ("2001:db8:1:2::9", "", 429),
+        ("2001:db8:1:3::9", "", 201),
     ):
         client = await beleg.client(peer, **{"X-Forwarded-For": forwarded})
         email = f"{peer}{status}{len(forwarded)}@example.org"

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from app.security import COOKIE, csrf_token
+from domain.attempts import PER_SHARER
 from domain.ids import UserId
 from tests.app.conftest import Beleg, Start, problem
 
@@ -95,6 +96,23 @@ async def test_what_cannot_be_shared_is_refused(
     problem(await owner.post(path, json=body), status, code)
     mine = {"email": await _email(owner), "role": "ask"}
     problem(await owner.post(path, json=mine), 400, "invalid_request")
+
+
+async def test_who_tries_many_addresses_has_to_wait(beleg: Beleg) -> None:
+    owner, guest = await beleg.user(), await beleg.user()
+    path = f"/notebooks/{await beleg.notebook(owner)}/shares"
+    bodies = [{"email": f"{n}@none.example.org", "role": "ask"} for n in range(PER_SHARER + 5)]
+    told = await asyncio.gather(*(owner.post(path, json=body) for body in bodies))
+    statuses = [response.status_code for response in told]
+    assert (statuses.count(404), statuses.count(429)) == (PER_SHARER, 5)
+    known = {"email": await _email(guest), "role": "ask"}
+    problem(await owner.post(path, json=known), 429, "too_many_attempts")
+    browser, csrf = await _browser(beleg, owner)
+    shown = await browser.post(f"http://beleg.test{path}", data={**known, "csrf": csrf})
+    assert shown.status_code == 422
+    own = f"/notebooks/{await beleg.notebook(guest)}/shares"
+    other = {"email": await _email(owner), "role": "ask"}
+    assert (await guest.post(own, json=other)).status_code == 201
 
 
 async def test_everybody_has_a_chat_of_their_own_and_pays_for_it(start: Start) -> None:

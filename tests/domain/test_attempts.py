@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from domain.attempts import WINDOW, FailedAttempts
+from domain.attempts import WINDOW, FailedAttempts, network
 from domain.errors import TooManyAttempts
 
 NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -46,3 +46,20 @@ def test_a_name_without_recent_failures_takes_no_memory() -> None:
     attempts.add("a", NOON)
     attempts.check("a", 1, NOON + WINDOW)
     assert len(attempts) == 0
+
+
+@pytest.mark.parametrize(
+    ("peer", "counted"),
+    [
+        ("198.51.100.7", "198.51.100.7"),
+        ("::ffff:198.51.100.7", "198.51.100.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::", "2001:db8:1:2::/64"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", ""),
+        ("testclient", "testclient"),
+    ],
+)
+def test_one_connection_is_one_peer_whatever_address_it_takes(peer: str, counted: str) -> None:
+    assert network(peer) == counted

@@ -16,11 +16,14 @@
   let running = 0;
 
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
-  const size = (bytes) => {
+  const size = (bytes, digits = 1) => {
     if (bytes < 1e6) return `${Math.ceil(bytes / 1000)} KB`;
-    const shown = (bytes / 1e6).toFixed(1).replace(/\.0$/, "");
+    const shown = (bytes / 1e6).toFixed(digits).replace(/\.?0+$/, "");
     return `${words.language === "de" ? shown.replace(".", ",") : shown} MB`;
   };
+  // With the digits that show it is more.
+  const sizeAbove = (bytes, most) =>
+    size(bytes, [1, 2, 3, 4, 5, 6].find((digits) => size(bytes, digits) !== size(most, digits)));
   const make = (tag, parent, name, text = "") => {
     const made = parent.appendChild(document.createElement(tag));
     made.className = name;
@@ -118,7 +121,7 @@
     const isSound = file.type.startsWith("audio/") || SOUND.test(file.name);
     const most = Number(isSound ? words.maxAudio : words.max);
     if (file.size > most) {
-      new Line(name).end(fill(words.tooLarge, { size: size(file.size), most: size(most) }));
+      new Line(name).end(fill(words.tooLarge, { size: sizeAbove(file.size, most), most: size(most) }));
     } else {
       queue(name, [["file", file, file.name]], file.size);
     }

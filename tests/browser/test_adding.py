@@ -115,6 +115,15 @@ def test_what_is_sent_shows_how_far_it_is_and_can_be_cancelled(visit: Visitor) -
     made.complaints.clear()
 
 
+def test_a_file_one_byte_too_large_looks_it(visit: Visitor) -> None:
+    page = visit(locale="en-GB").page
+    new_notebook(page)
+    page.evaluate("document.querySelector('#add-files').dataset.max = 1_000_000")
+    page.evaluate(DROP, [[("byte.txt", "x" * 1_000_001)], ""])
+    expect(page.locator(".upload")).to_contain_text("This file has 1.000001 MB; 1 MB is the limit.")
+    expect(page.locator(".source")).to_have_count(0)
+
+
 def test_reading_is_cancelled_and_goes_on(visit: Visitor, provider: Provider) -> None:
     page = visit(locale="en-GB").page
     new_notebook(page)

@@ -172,7 +172,7 @@ GERMAN_PROBLEMS = (
     ),
     (
         *("too_large", "MB as MP3"),
-        "Als MP3 hat die Aufnahme {0} MB; {1} ist die Grenze. Teile sie und füge die Teile hinzu.",
+        "Als MP3 hat die Aufnahme {0} MB; {1} MB ist die Grenze. Teile sie auf.",
     ),
     ("too_large", " MB; ", "Diese Datei hat {0} MB; {1} MB ist die Grenze. Teile sie auf."),
     (
@@ -181,6 +181,10 @@ GERMAN_PROBLEMS = (
             "Dieses Notizbuch hat {0} Quellen; {1} ist die Grenze. Nimm eine heraus, oder benutze"
             " ein anderes Notizbuch."
         ),
+    ),
+    (
+        *("too_large", "MB, the limit"),
+        "Die Seite hat mehr als {0} MB, die Grenze. Füge nur den Text ein, den du brauchst.",
     ),
     ("too_large", "", "Das überschreitet die erlaubte Größe."),
     ("address_refused", "", "Das ist keine Adresse einer öffentlichen Webseite."),
@@ -210,6 +214,13 @@ GERMAN_PROBLEMS = (
     (
         *("forbidden", "by invitation"),
         "Konten gibt es hier auf Einladung, und diese gilt nicht (mehr). Frage die Verwaltung.",
+    ),
+    (
+        *("forbidden", "by a token with every scope"),
+        (
+            "Dieses Konto hat kein Passwort. Lösche es auf seiner Seite, oder mit einem Schlüssel,"
+            " der alles darf."
+        ),
     ),
     (
         *("not_found", "This link does not count"),

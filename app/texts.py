@@ -286,7 +286,9 @@ _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _CENT = Decimal("0.01")
 _GERMAN = str.maketrans(",.", ".,")
 _AMOUNTS = re.compile(
-    r".*has ([\d.,]+) (?:words|MB|MB as MP3|sources)(?:;|, and) ([\d.,]+) .*the limit.*", re.DOTALL
+    r".*has (?:more than )?([\d.,]+) (?:words|MB|MB as MP3|sources)"
+    r"(?:(?:;|, and) ([\d.,]+) .*the limit.*|, the limit\.)",
+    re.DOTALL,
 )
 """How much there is of something, and its limit, in a sentence that says so."""
 
@@ -318,7 +320,7 @@ class Words:
                 if code == problem.code and words_of_it in problem.detail:
                     amounts = _AMOUNTS.fullmatch(problem.detail)
                     return (
-                        text.format(*(n.translate(_GERMAN) for n in amounts.groups()))
+                        text.format(*(n.translate(_GERMAN) for n in amounts.groups("")))
                         if amounts
                         else text
                     )

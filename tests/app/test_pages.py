@@ -536,6 +536,14 @@ def test_every_distinct_quote_of_a_marker_is_shown() -> None:
             Problem("too_large", "This notebook has 300 sources, and 300 is the limit. Take one."),
             "hat 300 Quellen; 300 ist die Grenze. Nimm eine heraus",
         ),
+        (
+            Problem("too_large", "This page of a.test has more than 2.5 MB, the limit."),
+            "hat mehr als 2,5 MB, die Grenze",
+        ),
+        (
+            Problem("too_large", "This recording has 26.0 MB as MP3; 25.0 MB is the limit."),
+            "hat die Aufnahme 26,0 MB; 25,0 MB ist die Grenze",
+        ),
         (Problem("unreadable", "Something new."), "ließ sich kein Text lesen"),
         (Problem("new_code", "Something new."), "Something new."),
     ],

@@ -81,6 +81,8 @@ ACCOUNT_TEXTS: Mapping[str, tuple[str, str]] = {
     "act_sign_in_failed": ("Anmeldung gescheitert", "Sign-in failed"),
     "act_sessions_ended": ("Sitzungen beendet", "Sessions ended"),
     "act_password_changed": ("Passwort geändert", "Password changed"),
+    "act_proof_failed": ("Falsches Passwort beim Ändern", "Wrong password at a change"),
+    "act_provider_linked": ("Mit Anmeldedienst verbunden", "Linked to the sign-in provider"),
     "act_reset_link_made": ("Link für neues Passwort", "Link for a new password"),
     "act_password_reset": ("Passwort neu gesetzt", "Password reset"),
     "act_token_made": ("Zugangsschlüssel angelegt", "Token made"),

@@ -17,6 +17,8 @@ class Act(StrEnum):
     SIGN_IN_FAILED = "sign_in_failed"
     SESSIONS_ENDED = "sessions_ended"
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 - the name of an act
+    PROOF_FAILED = "proof_failed"
+    PROVIDER_LINKED = "provider_linked"
     RESET_LINK_MADE = "reset_link_made"
     PASSWORD_RESET = "password_reset"  # noqa: S105 - the name of an act
     TOKEN_MADE = "token_made"  # noqa: S105 - the name of an act

@@ -8,6 +8,7 @@ from litestar.response import Stream
 
 from app.requests import (
     MAX_JSON_BYTES,
+    Asking,
     Caller,
     Cursor,
     Limit,
@@ -71,12 +72,12 @@ async def archive_stream(services: Services, user: User, export_id: str) -> Stre
 
 @delete("/me", status_code=202)
 async def leave(
-    data: JSONBody[LeaveIn], request: AnyRequest, services: Wired, user: Caller
+    data: JSONBody[LeaveIn], request: AnyRequest, services: Wired, visitor: Asking
 ) -> None:
     """Delete your account with everything in it. It is shut at once; the rest takes a moment."""
     peer = peer_of(request)
-    await services.accounts.confirm_leaving(user, data.password, peer=peer)
-    await services.delete_account.request(user.id, by=user, peer=peer)
+    await services.accounts.confirm_leaving(visitor, data.password, peer=peer)
+    await services.delete_account.request(visitor.user.id, by=visitor.user, peer=peer)
 
 
 @delete("/admin/users/{user_id:str}", status_code=202, tags=["admin"])

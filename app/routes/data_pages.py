@@ -46,7 +46,7 @@ async def leave(request: AnyRequest, services: Wired, visitor: Asking) -> Respon
     form, peer = await request.form(), peer_of(request)
     try:
         said = str(form.get("password", ""))
-        await services.accounts.confirm_leaving(visitor.user, said, peer=peer)
+        await services.accounts.confirm_leaving(visitor, said, peer=peer)
         await services.delete_account.request(visitor.user.id, by=visitor.user, peer=peer)
     except BelegError as error:
         told: Response[Any] = await account_page(request, services, visitor, error=error)

@@ -69,7 +69,10 @@ class ResetIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class LeaveIn(msgspec.Struct, forbid_unknown_fields=True):
-    """The password in force; of an account that has none, its address."""
+    """The password in force; of an account that has none, its address.
+
+    The address counts in a session, or by a token with every scope.
+    """
 
     password: str
 

@@ -18,13 +18,16 @@ from domain.account import (
 )
 from domain.attempts import PER_ADDRESS, PER_PEER, FailedAttempts, network
 from domain.audit import Act
-from domain.errors import Conflict, NotFound, NotSignedIn, Rejected, WrongPassword
+from domain.errors import Conflict, Forbidden, NotFound, NotSignedIn, Rejected, WrongPassword
 from domain.ports import Clock, PasswordHasher
 from domain.secret import digest, new_secret
 from domain.sign_up import SignUpRules
 from domain.source import capture_mode
 from domain.stores import UnitOfWork
 
+_LEAVE_BY_SESSION = (
+    "This account has no password. Delete it on its page, or by a token with every scope."
+)
 _LONGEST_ADDRESS = 315
 _ATTEMPTS_AT_ONCE = 2
 _TOKEN_PREFIX = "blg_"  # noqa: S105 - marks our tokens for secret scanners; no secret
@@ -114,31 +117,47 @@ class ManageAccounts:
         """Let somebody who is signed in prove again that it is them.
 
         Raises:
-            Forbidden: the password is wrong, or the account has none.
+            WrongPassword: it is wrong, or the account has none.
             TooManyAttempts: it was wrong too often.
         """
-        limits = {_name(user.email): PER_ADDRESS, _peer(peer): PER_PEER}
-        async with self._attempt(limits):
-            async with self.uow(at_once=True) as tx:
-                found = await tx.accounts.by_email(user.email)
-            hashed = found[1] if found else None
+        async with self._proof(user, peer) as hashed:
             if not await self.hasher.verify(hashed, password):
                 raise WrongPassword
 
-    async def confirm_leaving(self, user: User, said: str, *, peer: str) -> None:
+    async def confirm_leaving(self, visitor: Visitor, said: str, *, peer: str) -> None:
         """Let somebody prove that it is them who deletes their account.
 
-        By their password; where the account has none, by its address.
+        By their password. Where the account has none, by its address: every token can read that,
+        so that only a session will do, or a token that may do everything.
 
         Raises:
-            Forbidden: that is wrong.
+            WrongPassword: that is wrong.
+            Forbidden: the token may do less.
             TooManyAttempts: it was wrong too often.
         """
-        async with self.uow(at_once=True) as tx:
-            found = await tx.accounts.by_email(user.email)
-        if found and found[1] is None and plain_address(said) == user.email:
-            return
-        await self.confirm(user, said, peer=peer)
+        user = visitor.user
+        async with self._proof(user, peer) as hashed:
+            if hashed is not None:
+                right = await self.hasher.verify(hashed, said)
+            elif visitor.token_id and visitor.scopes != EVERY_SCOPE:
+                raise Forbidden(_LEAVE_BY_SESSION)
+            else:
+                right = plain_address(said) == user.email
+            if not right:
+                raise WrongPassword
+
+    @asynccontextmanager
+    async def _proof(self, user: User, peer: str) -> AsyncIterator[str | None]:
+        """The hash that a proof has to fit, None where the account has no password."""
+        try:
+            async with self._attempt({_name(user.email): PER_ADDRESS, _peer(peer): PER_PEER}):
+                async with self.uow(at_once=True) as tx:
+                    found = await tx.accounts.by_email(user.email)
+                yield found[1] if found else None
+        except WrongPassword:
+            async with self.uow() as tx:
+                await tx.audit.add(Act.PROOF_FAILED, user.id, user.id, peer=peer)
+            raise
 
     @asynccontextmanager
     async def _attempt(self, limits: dict[str, int]) -> AsyncIterator[None]:

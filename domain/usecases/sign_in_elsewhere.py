@@ -75,6 +75,7 @@ class SignInElsewhere:
             await tx.accounts.set_password(user.id, None)
             await tx.credentials.end_sessions(user.id)
             await tx.credentials.end_tokens(user.id)
+            await tx.audit.add(Act.PROVIDER_LINKED, user.id, user.id, peer=peer)
         if not await tx.accounts.link_subject(user.id, identity.subject):
             raise Conflict("Your address belongs to another identity here. Ask the admin.")
         return user

@@ -105,9 +105,28 @@ async def test_the_old_password_may_be_guessed_at_ten_times(beleg: Beleg) -> Non
     body = {"current_password": "wrong", "new_password": ANOTHER}
     for _ in range(10):
         problem(await client.post("/me/password", json=body), 403, "wrong_password")
+    told = [(item["act"], item["subject"]) for item in await _acts(await _admin(beleg))]
+    assert told.count(("proof_failed", "guessed-at@example.org")) == 10
     refused = await client.post("/me/password", json={**body, "current_password": PASSWORD})
     problem(refused, 429, "too_many_attempts")
     assert int(refused.headers["retry-after"]) > 0
+
+
+async def test_an_account_without_a_password_is_deleted_by_its_person_alone(beleg: Beleg) -> None:
+    admin, client = await _admin(beleg), await beleg.user()
+    me = (await client.get("/me")).json()
+    made = (await client.post("/tokens", json={"name": "ci", "scopes": ["read", "write"]})).json()
+    narrow = await beleg.client(Authorization=f"Bearer {made['token']}")
+    by_address = {"password": me["email"]}
+    problem(await narrow.request("DELETE", "/me", json=by_address), 403, "forbidden")
+    for _ in range(10):
+        refused = await client.request("DELETE", "/me", json={"password": "x@example.org"})
+        problem(refused, 403, "wrong_password")
+    problem(await client.request("DELETE", "/me", json=by_address), 429, "too_many_attempts")
+    wrong = [item for item in await _acts(admin) if item["subject"] == me["email"]]
+    assert [item["act"] for item in wrong].count("proof_failed") == 10
+    beleg.services.accounts.attempts.forget(f"address {me['email']}")
+    assert (await client.request("DELETE", "/me", json=by_address)).status_code == 202
 
 
 async def test_a_link_of_the_admin_s_sets_a_password_once(beleg: Beleg) -> None:

@@ -217,6 +217,11 @@ async def test_whoever_made_an_account_with_another_s_address_is_shut_out(
     await _sign_in(browser, issuer)
     assert (await _me(browser))["id"] == before["id"]
     problem(await squatter.get("/me"), 401, "not_signed_in")
+    async with beleg.services.accounts.uow() as tx:
+        entries = (await tx.audit.page(limit=2, after=None)).items
+    assert [(e.act, str(e.subject_id)) for e in entries] == [
+        *(("signed_in", before["id"]), ("provider_linked", before["id"])),
+    ]
     del squatter.headers["authorization"]
     problem(await squatter.post("/tokens", json=body), 401, "not_signed_in")
     # Another subject with the same address is somebody else.

@@ -66,8 +66,17 @@ from tests.browser.htmx_files import FILES
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 NOTEBOOK = Notebook(
-    *(NotebookId(new_id()), UserId(new_id()), "a@example.org", Role.OWNER),
-    *("Bridges & <rivers>", "en", 4, 2, 1, 9, NOW),
+    id=NotebookId(new_id()),
+    owner_id=UserId(new_id()),
+    owner="a@example.org",
+    role=Role.OWNER,
+    title="Bridges & <rivers>",
+    language="en",
+    source_count=4,
+    ready_count=2,
+    failed_count=1,
+    chunk_count=9,
+    created_at=NOW,
 )
 GUEST = Share(UserId(new_id()), "<guest>@example.org", Role.ASK, NOW)
 SESSION = Session(SessionId(new_id()), "", NOW, NOW, NOW)

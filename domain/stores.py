@@ -160,7 +160,11 @@ class Credentials(Protocol):
     async def add_session(
         self, user_id: UserId, secret_hash: bytes, lifetime: timedelta, browser: str = ""
     ) -> None:
-        """Remember a session."""
+        """Remember a session.
+
+        Raises:
+            NotSignedIn: the account is shut.
+        """
         ...
 
     async def end_session(self, secret_hash: bytes) -> None:
@@ -189,7 +193,11 @@ class Credentials(Protocol):
         scopes: Sequence[str],
         expires_at: datetime | None,
     ) -> ApiToken:
-        """Remember a token."""
+        """Remember a token.
+
+        Raises:
+            NotSignedIn: the account is shut.
+        """
         ...
 
     async def tokens(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[ApiToken]:

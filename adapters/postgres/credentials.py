@@ -10,6 +10,7 @@ from adapters.postgres.rows import Store, page_of
 from domain.access import Role, Thing, TokenScope, Visitor
 from domain.account import ApiToken, Invitation, Session, User
 from domain.channels import ACCESS_CHANGED
+from domain.errors import NotSignedIn
 from domain.ids import InvitationId, SessionId, TokenId, UserId, new_id
 from domain.stores import Page
 
@@ -23,6 +24,8 @@ case cast(:kind as text)
         (select a.role from answer_access a where a.answer_id = :thing and a.user_id = u.id)
 end as role
 """
+_NOT_SHUT = "from users u where u.id = :user_id and u.disabled_at is null for share"
+"""Held until commit: whoever shuts the account ends what was made before, and nothing follows."""
 _STALE = "coalesce(c.last_used_at < now() - interval '1 minute', true) as is_stale"
 _TOKEN_ROW = "id, name, scopes, created_at, expires_at, last_used_at"  # noqa: S105 - columns
 _SESSION_ROW = "id, user_agent, created_at, expires_at, last_used_at"
@@ -98,16 +101,19 @@ class PostgresCredentials(Store):
     async def add_session(
         self, user_id: UserId, secret_hash: bytes, lifetime: timedelta, browser: str = ""
     ) -> None:
-        await self._run("delete from sessions where expires_at < now()")
-        await self._run(
+        made = await self._run(
             "insert into sessions (id, token_hash, user_id, user_agent, created_at, expires_at)"
-            " values (:id, :hash, :user_id, :browser, now(), now() + cast(:lifetime as interval))",
+            " select :id, :hash, u.id, :browser, now(), now() + cast(:lifetime as interval)"
+            f" {_NOT_SHUT}",
             id=new_id(),
             hash=secret_hash,
             user_id=user_id,
             browser=browser,
             lifetime=lifetime,
         )
+        if not made:
+            raise NotSignedIn
+        await self._run("delete from sessions where expires_at < now()")
 
     async def end_session(self, secret_hash: bytes) -> None:
         await self._run(
@@ -155,7 +161,7 @@ class PostgresCredentials(Store):
         row = await self._one(
             "insert into api_tokens"
             " (id, user_id, name, token_hash, scopes, expires_at, created_at)"
-            " values (:id, :user_id, :name, :hash, :scopes, :expires_at, now())"
+            f" select :id, u.id, :name, :hash, :scopes, :expires_at, now() {_NOT_SHUT}"
             f" returning {_TOKEN_ROW}",
             id=new_id(),
             user_id=user_id,
@@ -164,7 +170,8 @@ class PostgresCredentials(Store):
             scopes=list(scopes),
             expires_at=expires_at,
         )
-        assert row is not None  # noqa: S101 - an insert without a conflict clause returns its row
+        if row is None:
+            raise NotSignedIn
         return _token(row)
 
     async def tokens(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[ApiToken]:

@@ -14,6 +14,7 @@ from argon2 import PasswordHasher
 
 from app.security import COOKIE, csrf_token
 from domain.access import TokenScope
+from domain.errors import NotSignedIn
 from domain.ids import UserId
 from tests.app.conftest import Beleg, Start, problem
 
@@ -341,6 +342,23 @@ async def test_the_admin_shuts_opens_and_promotes_others_but_not_themselves(bele
         cursor = got["next_cursor"]
     assert len(pages) == len(set(pages))
     assert user_id in pages
+
+
+async def test_what_is_made_while_an_account_is_shut_does_not_outlive_it(beleg: Beleg) -> None:
+    accounts, client = beleg.services.accounts, await beleg.user()
+    visitor = await accounts.by_token(client.headers["authorization"][7:])
+    assert visitor is not None
+    user = visitor.user
+    async with accounts.uow() as tx:
+        await tx.accounts.set_disabled(user.id, is_disabled=True)
+        made = [
+            asyncio.create_task(accounts.add_token(user, "late")),
+            asyncio.create_task(accounts.open_session(user)),
+        ]
+        _, waiting = await asyncio.wait(made, timeout=0.3)
+        assert len(waiting) == 2
+    told = await asyncio.gather(*made, return_exceptions=True)
+    assert [type(error) for error in told] == [NotSignedIn, NotSignedIn]
 
 
 @pytest.mark.parametrize("change", [{"is_admin": False}, {"is_disabled": True}])

@@ -342,6 +342,8 @@ class Words:
         """$1.50 or 1,50 $; the smaller it is, the more decimals."""
         decimals = 2 if amount >= 1 or not amount else 4 if amount >= _CENT else 6
         text = f"{amount:,.{decimals}f}"
+        whole, point, parts = text.partition(".")
+        text = f"{whole}{point}{parts[:2]}{parts[2:].rstrip('0')}"
         if self.language == "de":
             return f"{text.translate(_GERMAN)} $"
         return f"${text}"

@@ -200,7 +200,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "page_n": ("Seite {n}", "page {n}"),
     "page_short": ("S. {n}", "p. {n}"),
     "similarity": ("Ähnlichkeit", "Similarity"),
-    "retrieved": ("Was gefunden wurde", "What was retrieved"),
+    "retrieved": ("Fundstellen", "What was retrieved"),
     "rank": ("Rang", "Rank"),
     "source": ("Quelle", "Source"),
     "page": ("Seite", "Page"),

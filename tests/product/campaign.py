@@ -3,7 +3,7 @@
 import random
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -264,8 +264,12 @@ class Books:
         lost = self._without_a_settled_row()
         for call in lost:
             assert self._was_in_flight(call.time, call.ended), call
-            covering = next((row for row in unknown if _covers(row, call)), None)
-            assert covering is not None, call
+            covering = min(
+                (row for row in unknown if _covers(row, call)),
+                key=lambda row: call.time - _unix(row),
+                default=None,
+            )
+            assert covering is not None, (call, unknown)
             unknown.remove(covering)
         return (
             f"{len(self.calls)} calls, {len(self.rows)} rows; {len(lost)} in flight at"
@@ -277,18 +281,23 @@ class Books:
 
     def _without_a_settled_row(self) -> list[Entry]:
         """Calls that no settled row tells of; fails where a settled row tells of no call."""
-        settled = Counter(_told(row) for row in self.rows if row["status"] != "unknown")
-        lost: list[Entry] = []
-        # Of calls that look alike those far from a kill have the rows.
-        for call in sorted(self.calls, key=lambda c: self._was_in_flight(c.time, c.ended)):
-            if settled[_reported(call)]:
-                settled[_reported(call)] -= 1
+        calls: dict[tuple[Any, ...], list[Entry]] = defaultdict(list)
+        for call in self.calls:
+            calls[_reported(call)].append(call)
+        unsent = 0
+        for row in sorted(self.rows, key=_unix):
+            if row["status"] == "unknown":
+                continue
+            # Of calls that look alike the nearest in time is the row's.
+            alike = calls[_told(row)]
+            own = min(alike, key=lambda call: abs(call.time - _unix(row)), default=None)
+            if own is not None:
+                alike.remove(own)
             else:
-                lost.append(call)
-        unsent = settled.pop(("chat", "refused"), 0)
+                assert _told(row) == ("chat", "refused"), row
+                unsent += 1
         assert unsent <= self.stopped
-        assert not +settled, +settled
-        return lost
+        return [call for alike in calls.values() for call in alike]
 
     def _was_in_flight(self, begun: float, ended: float | None) -> bool:
         return any(

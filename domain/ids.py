@@ -19,16 +19,17 @@ ExportId = NewType("ExportId", UUID)
 
 
 def new_id() -> UUID:
-    """A fresh UUIDv7: 48 bits of Unix milliseconds, then random bits.
+    """A fresh UUIDv7: 48 bits of Unix milliseconds, 12 bits of their fraction, then random bits.
 
-    Ids made later sort later (to the millisecond), so pages of a list can use them as cursor.
+    Ids made later sort later (to a quarter of a microsecond), so pages of a list can use them as
+    cursor.
 
-    Source: RFC 9562, section 5.7.
+    Source: RFC 9562, sections 5.7 and 6.2 (method 3).
     """
-    random = int.from_bytes(secrets.token_bytes(10), "big")
-    value = (time.time_ns() // 1_000_000) << 80 | random
-    value = value & ~(0xF << 76) | 0x7 << 76
-    return UUID(int=value & ~(0x3 << 62) | 0x2 << 62)
+    milliseconds, rest = divmod(time.time_ns(), 1_000_000)
+    fraction = rest * 4096 // 1_000_000
+    random = secrets.randbits(62)
+    return UUID(int=milliseconds << 80 | 0x7 << 76 | fraction << 64 | 0x2 << 62 | random)
 
 
 def parse_id(text: str) -> UUID | None:

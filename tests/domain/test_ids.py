@@ -12,6 +12,17 @@ def test_ids_are_version_7_and_grow_with_time() -> None:
     assert first < second
 
 
+def test_ids_of_one_millisecond_are_in_order_too() -> None:
+    made = []
+    for _ in range(200):
+        made.append(new_id())
+        until = time.perf_counter_ns() + 2_000
+        while time.perf_counter_ns() < until:
+            pass
+    assert made == sorted(made)
+    assert len({made_id.int >> 80 for made_id in made}) < len(made)
+
+
 def test_a_malformed_id_is_none() -> None:
     assert parse_id("nothing") is None
     assert parse_id(str(new_id())) is not None

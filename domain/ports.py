@@ -13,8 +13,9 @@ import numpy.typing as npt
 from domain.conversation import Message
 from domain.passage import Chunk, Passage
 from domain.pdf_capture import PdfText
-from domain.sound import Sound
+from domain.sound import Mp3, Sound
 from domain.source import Reading, SourceKind
+from domain.speech import Line, SpeechLimits, Spoken, Voice
 from domain.transcript import Transcript
 from domain.usage import TokenUsage
 
@@ -343,6 +344,62 @@ class Transcriber(Protocol):
 
         Raises:
             ModelUnavailable, ModelRefused, ModelAnswerInvalid.
+        """
+        ...
+
+
+class Speech(Protocol):
+    """Lines in, a recording out. One call is one request: no retries inside."""
+
+    @property
+    def provider(self) -> str:
+        """Who speaks: "azure", "elevenlabs", "openai" or "local"."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model's name, as in the price list."""
+        ...
+
+    @property
+    def voices(self) -> frozenset[Voice]:
+        """Those it has a voice of its own for."""
+        ...
+
+    @property
+    def limits(self) -> SpeechLimits:
+        """What one call may carry; `domain.speech.batches` cuts by it."""
+        ...
+
+    def bound(self, lines: Sequence[Line]) -> TokenUsage:
+        """The most that a call with these lines may use: `characters` as they are billed."""
+        ...
+
+    async def speak(self, lines: Sequence[Line]) -> Spoken:
+        """The lines, read one after the other.
+
+        Args:
+            lines: at least one, within `limits`, of `voices`.
+
+        Raises:
+            ModelUnavailable, ModelRefused.
+            ModelAnswerInvalid: what came is no recording, or too short for its text.
+        """
+        ...
+
+
+class SoundJoiner(Protocol):
+    """Recordings in, one out, bounded in memory, CPU and time."""
+
+    async def joined(self, parts: Sequence[bytes]) -> Mp3:
+        """The parts one after the other as one mono MP3 at 24 kHz and 96 kbit/s.
+
+        Args:
+            parts: at least one, of any format and rate that `SoundReader` opens.
+
+        Raises:
+            Unreadable: one cannot be decoded, or all of them last longer than four hours.
+            Unavailable: the joining process was lost through no fault of the parts.
         """
         ...
 

@@ -52,6 +52,14 @@ class Sound:
         return self.format in _AS_UPLOADED and self.bytes <= MOST_SENT_BYTES
 
 
+@dataclass(frozen=True, slots=True)
+class Mp3:
+    """A recording made here."""
+
+    content: bytes
+    seconds: Decimal
+
+
 def sound_type(head: bytes) -> str | None:
     """The media type of a recording, by its first bytes; None where they begin something else."""
     if head[:4] in {b"RIFF", b"RF64"} and head[8:12] == b"WAVE":

@@ -19,6 +19,7 @@ class CallKind(StrEnum):
     SUMMARY = "summary"
     RERANK = "rerank"
     GUIDE = "guide"
+    TTS = "tts"
 
 
 class CallStatus(StrEnum):
@@ -37,35 +38,40 @@ class CallStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """Tokens, or seconds of sound, of one call.
+    """Tokens, seconds of sound, or characters read aloud, of one call.
 
     Args:
         input_tokens: tokens sent.
         output_tokens: tokens received; 0 for embeddings.
         estimated: True where the provider reported nothing and they were counted here.
         seconds: of a recording; 0 for models that are paid by the token.
+        characters: read aloud, as the provider counts them; 0 for models that do not speak.
     """
 
     input_tokens: int
     output_tokens: int = 0
     estimated: bool = False
     seconds: Decimal = Decimal(0)
+    characters: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """USD per million tokens, and per minute of sound."""
+    """USD per million tokens, per minute of sound, and per million characters read aloud."""
 
     input_per_million: Decimal
     output_per_million: Decimal = Decimal(0)
     per_minute: Decimal | None = None
     """None for a model that hears nothing."""
+    characters_per_million: Decimal | None = None
+    """None for a model that does not speak."""
 
     def cost(self, usage: TokenUsage) -> Decimal:
         """USD, rounded up to a billionth so that a reservation never falls short."""
         total = (
             usage.input_tokens * self.input_per_million
             + usage.output_tokens * self.output_per_million
+            + usage.characters * (self.characters_per_million or 0)
         ) / _MILLION + usage.seconds * (self.per_minute or 0) / _SECONDS_A_MINUTE
         return total.quantize(_SMALLEST, rounding=ROUND_UP)
 

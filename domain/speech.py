@@ -1,0 +1,166 @@
+"""Text that is read aloud: voices, lines, and how they are cut into requests."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from domain.errors import ModelAnswerInvalid, Rejected
+from domain.sentences import split
+from domain.usage import TokenUsage
+
+_FASTEST_CHARS_A_S = 30
+"""Letters and digits: nobody who is understood reads faster; voices read about fourteen."""
+_SLACK_S = 1
+_AFTER_SPACE = re.compile(r"(?<=\s)(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """A voice by the name that people choose; each provider has its own for it.
+
+    Args:
+        language: the one it reads, ISO 639-1.
+    """
+
+    name: str
+    language: str
+
+
+VOICES = (
+    Voice("linde", "de"),
+    Voice("ahorn", "de"),
+    Voice("birke", "de"),
+    Voice("willow", "en"),
+    Voice("rowan", "en"),
+)
+"""Of each language the default first; the first two are the pair that talks to each other."""
+LANGUAGES = tuple(dict.fromkeys(voice.language for voice in VOICES))
+
+
+def voice_named(name: str) -> Voice:
+    """The voice of that name.
+
+    Raises:
+        Rejected: there is none; the message names those there are.
+    """
+    for voice in VOICES:
+        if voice.name == name:
+            return voice
+    known = ", ".join(f"{voice.name} ({voice.language})" for voice in VOICES)
+    raise Rejected(f"There is no voice {name!r}. There are {known}.")
+
+
+def default_voices(language: str, speakers: int = 1) -> tuple[Voice, ...]:
+    """The voices that read `language` to somebody who chose none.
+
+    Raises:
+        Rejected: nobody reads that language, or not that many do.
+    """
+    found = tuple(voice for voice in VOICES if voice.language == language)[:speakers]
+    if len(found) < speakers:
+        known = ", ".join(LANGUAGES)
+        raise Rejected(f"{speakers} voices for {language!r} are not there. Languages are {known}.")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What one voice says before the next one speaks."""
+
+    voice: Voice
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechLimits:
+    """What one request may carry.
+
+    Args:
+        characters: code points of all its lines, a line break between two of them counted.
+        lines: at most.
+        several_voices: whether its lines may be of different voices.
+    """
+
+    characters: int
+    lines: int
+    several_voices: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What one request gave.
+
+    Args:
+        audio: an MP3 file.
+        seconds: how long it lasts, as measured.
+        usage: the characters that are billed for it.
+    """
+
+    audio: bytes
+    seconds: Decimal
+    usage: TokenUsage
+
+
+def characters(lines: Sequence[Line]) -> int:
+    """Code points of the lines, a line break between two of them counted."""
+    return sum(len(line.text) + 1 for line in lines) - bool(lines)
+
+
+def batches(lines: Sequence[Line], limits: SpeechLimits) -> list[tuple[Line, ...]]:
+    """The requests that read `lines` in order, as few as go.
+
+    A line that is too long is cut behind a sentence, else behind a word, else anywhere: joined,
+    its pieces are the line again. Lines without a visible character are left out.
+    """
+    requests: list[list[Line]] = []
+    for line in lines:
+        for piece in _pieces(line, limits.characters):
+            last = requests[-1] if requests else []
+            fits = (
+                last
+                and len(last) < limits.lines
+                and characters(last) + 1 + len(piece.text) <= limits.characters
+                and (limits.several_voices or last[-1].voice == piece.voice)
+            )
+            if fits:
+                last.append(piece)
+            else:
+                requests.append([piece])
+    return [tuple(request) for request in requests]
+
+
+def require_whole(lines: Sequence[Line], seconds: Decimal, usage: TokenUsage, model: str) -> None:
+    """Refuse a recording that cannot hold all of its text.
+
+    Raises:
+        ModelAnswerInvalid: it is shorter than its letters and digits take at the fastest.
+    """
+    spoken = sum(char.isalnum() for line in lines for char in line.text)
+    least = spoken / _FASTEST_CHARS_A_S - _SLACK_S
+    if seconds < least or (spoken and not seconds):
+        raise ModelAnswerInvalid(
+            f"{model} read {spoken} letters in {seconds:.1f} seconds: part of the text is missing.",
+            usage=usage,
+        )
+
+
+def _pieces(line: Line, most: int) -> Iterator[Line]:
+    if not line.text.strip():
+        return
+    text = line.text
+    if len(text) > most:
+        sentences = [start for start, _ in split(text, line.voice.language)][1:]
+        words = [gap.start() for gap in _AFTER_SPACE.finditer(text)]
+        start = 0
+        while len(text) - start > most:
+            end = _last(sentences, start, most) or _last(words, start, most) or start + most
+            yield Line(line.voice, text[start:end])
+            start = end
+        text = text[start:]
+    yield Line(line.voice, text)
+
+
+def _last(cuts: Sequence[int], start: int, most: int) -> int | None:
+    """The last of `cuts` that leaves a piece of at most `most` behind `start`."""
+    return max((cut for cut in cuts if start < cut <= start + most), default=None)

@@ -42,7 +42,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class Holding:
     """A ready source of a notebook, as far as prompt and search need it."""
 
     id: SourceId
@@ -52,7 +52,7 @@ class Document:
 
 
 def may_hold_answers(
-    documents: Iterable[Document], source_ids: Collection[SourceId] | None, about: SourceId | None
+    documents: Iterable[Holding], source_ids: Collection[SourceId] | None, about: SourceId | None
 ) -> bool:
     """True where a search with that scope has one of them to look into."""
     return any(
@@ -61,7 +61,7 @@ def may_hold_answers(
     )
 
 
-def languages_of(documents: Sequence[Document]) -> tuple[str, ...]:
+def languages_of(documents: Sequence[Holding]) -> tuple[str, ...]:
     """Their languages, most frequent first."""
     counts = Counter(document.language for document in documents)
     return tuple(sorted(counts, key=lambda language: (-counts[language], language)))

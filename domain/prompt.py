@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 
 from domain.conversation import Message, Role
-from domain.notebook import Document
+from domain.notebook import Holding
 from domain.quoted_data import quoted
 from domain.retrieval import Hit
 
@@ -39,7 +39,7 @@ HISTORY_BYTES = 24_000
 def grounded(
     question: str,
     hits: Sequence[Hit],
-    documents: Sequence[Document],
+    documents: Sequence[Holding],
     history: Sequence[Message],
 ) -> list[Message]:
     """The prompt of a question over sources.

@@ -38,7 +38,7 @@ from domain.jobs import JobKind
 from domain.ledger import CallTotal, Intent, Settlement, UsageGroup, UsageRow
 from domain.library import Shelved, Wanted
 from domain.limits import LimitName
-from domain.notebook import Document, Notebook, Share
+from domain.notebook import Holding, Notebook, Share
 from domain.operations import FailedJob, ModelHealth, OpenCall, OwnedSource, QueueState
 from domain.passage import Chunk, ChunkPlace, Passage
 from domain.ports import Vectors
@@ -381,7 +381,7 @@ class Notebooks(Protocol):
         """Take a source out; False where it was not in."""
         ...
 
-    async def documents(self, notebook_id: NotebookId) -> list[Document]:
+    async def holdings(self, notebook_id: NotebookId) -> list[Holding]:
         """Its ready sources, in the order they were added."""
         ...
 

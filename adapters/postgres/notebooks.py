@@ -8,7 +8,7 @@ from domain.access import Role
 from domain.channels import SOURCE_CHANGED
 from domain.errors import TooLarge
 from domain.ids import NotebookId, SourceId, UserId, new_id
-from domain.notebook import Document, Notebook
+from domain.notebook import Holding, Notebook
 from domain.stores import Page
 
 _NOTEBOOK = """
@@ -143,11 +143,11 @@ class PostgresNotebooks(Store):
             id=notebook_id,
         )
 
-    async def documents(self, notebook_id: NotebookId) -> list[Document]:
+    async def holdings(self, notebook_id: NotebookId) -> list[Holding]:
         rows = await self._all(
             "select s.id, s.kind, s.title, v.language from notebook_sources l"
             " join sources s on s.id = l.source_id join source_versions v on v.id = s.version_id"
             " where l.notebook_id = :id and s.version_id is not null order by l.added_at, s.id",
             id=notebook_id,
         )
-        return [Document(row.id, row.kind, row.title, row.language) for row in rows]
+        return [Holding(row.id, row.kind, row.title, row.language) for row in rows]

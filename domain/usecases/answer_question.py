@@ -17,7 +17,7 @@ from domain.language import detect_question
 from domain.ledger import NOT_SERVED, Intent, Settlement
 from domain.live import LiveAnswer
 from domain.metering import CALL_LEASE, MeteredEmbedder, Payer, settlement_of, wait_s
-from domain.notebook import Document, languages_of
+from domain.notebook import Holding, languages_of
 from domain.ports import ChatEnd, ChatModel, Clock, Embedded, Vectors
 from domain.prices import PriceList
 from domain.query import search_query, wanted
@@ -52,7 +52,7 @@ class _Run:
     log: EventLog
     language: str
     writer: AnswerWriter
-    documents: Sequence[Document]
+    documents: Sequence[Holding]
     hits: list[Hit] = field(default_factory=list)
     vector: Vectors | None = None
     messages: list[Message] = field(default_factory=list)
@@ -97,7 +97,7 @@ class AnswerQuestion:
         self,
         answer: Answer,
         opened: Intent | None,
-        documents: Sequence[Document],
+        documents: Sequence[Holding],
         live: LiveAnswer,
     ) -> None:
         """Run to the end: complete, stopped or failed, but never lost.

@@ -15,7 +15,7 @@ from domain.ids import AnswerId, NotebookId, SourceId, new_id
 from domain.ledger import Intent
 from domain.limits import LimitName
 from domain.metering import CALL_LEASE, MeteredEmbedder, Payer
-from domain.notebook import Document, may_hold_answers
+from domain.notebook import Holding, may_hold_answers
 from domain.ports import Clock
 from domain.stores import UnitOfWork
 from domain.text_gate import clean
@@ -36,7 +36,7 @@ class Asked:
 
     answer: Answer
     opened: Intent | None
-    documents: tuple[Document, ...]
+    documents: tuple[Holding, ...]
     is_new: bool
 
 
@@ -100,7 +100,7 @@ class AskQuestion:
                 )
             answer = self._turn(user, notebook_id, text, source_ids, about)
             await tx.answers.add(answer, LEASE)
-            opened, documents = None, await tx.notebooks.documents(notebook_id)
+            opened, documents = None, await tx.notebooks.holdings(notebook_id)
             if answer.mode is AnswerMode.GENERAL:
                 await tx.ledger.require(user.id, self.writing_cost)
             elif may_hold_answers(documents, source_ids, about):

@@ -127,7 +127,7 @@ class SearchNotebook:
                 await tx.idempotency.remember(user.id, request.key, request.body_hash, found)
 
         async with self.uow() as tx:
-            documents = await tx.notebooks.documents(scope.notebook_id)
+            documents = await tx.notebooks.holdings(scope.notebook_id)
             if not may_hold_answers(documents, scope.source_ids, None):
                 await remember(tx)
                 return hits

@@ -1094,7 +1094,7 @@ async def test_a_search_sees_the_notebook_s_ready_sources_alone(
     assert [hit.source_id for hit in found] == [inside.id]
     assert await shelf.search(UP, "bridge", about=theirs.id) == []
     async with uow() as tx:
-        documents = await tx.notebooks.documents(shelf.notebook.id)
+        documents = await tx.notebooks.holdings(shelf.notebook.id)
     in_scope = partial(may_hold_answers, documents)
     assert in_scope(None, None)
     assert in_scope([inside.id], None)

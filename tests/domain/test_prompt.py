@@ -9,7 +9,7 @@ import pytest
 from domain.citations import Marker, parse
 from domain.conversation import Message, Role
 from domain.ids import ChunkId, SourceId, VersionId, new_id
-from domain.notebook import Document
+from domain.notebook import Holding
 from domain.prompt import HISTORY_BYTES, general, grounded
 from domain.quoted_data import quoted
 from domain.retrieval import Hit
@@ -38,7 +38,7 @@ def test_a_passage_carries_its_number_its_source_and_its_page() -> None:
     system, question = grounded(
         "When?",
         [a_hit("Built in 1932.")],
-        [Document(SourceId(new_id()), "pdf", "Bridges", "en")],
+        [Holding(SourceId(new_id()), "pdf", "Bridges", "en")],
         [],
     )
     assert re.search(

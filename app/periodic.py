@@ -10,6 +10,7 @@ from app.services import Services
 from domain.errors import Unavailable
 
 _REAP_S = 5.0
+_RENEW_S = 4.0
 _SWEEP_S = 900.0
 log = structlog.get_logger()
 
@@ -18,9 +19,13 @@ log = structlog.get_logger()
 async def reaping(services: Services) -> AsyncIterator[None]:
     """Clean up after dead processes every few seconds, for as long as the block runs.
 
-    Every web process and every worker does it, so that no single one has to be alive.
+    Every web process and every worker does it, so that no single one has to be alive, and says of
+    its own model calls that they are.
     """
-    async with _every(_REAP_S, "reaping", services.reap):
+    async with (
+        _every(_RENEW_S, "renewing", services.renew_calls),
+        _every(_REAP_S, "reaping", services.reap),
+    ):
         yield
 
 

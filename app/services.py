@@ -96,6 +96,8 @@ class Services:
     listener: Listener
     usage: ReadUsage
     reap: Reap
+    renew_calls: Callable[[], Awaitable[None]]
+    """Keeps the model calls of this process from being taken for a dead one's."""
     sweep_files: SweepFiles
     embedding_set: EmbeddingSet
     notices: tuple[str, ...]
@@ -235,6 +237,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         listener=ports.listener,
         usage=ReadUsage(uow),
         reap=Reap(uow),
+        renew_calls=meter.renew,
         sweep_files=SweepFiles(uow, ports.blobs, clock),
         embedding_set=ports.embedding_set,
         notices=notices,

@@ -270,7 +270,7 @@ class _Environment:
         return value
 
     def seconds(self, name: str, default: float) -> float:
-        """A time limit of a model call; shorter than the lease of its row in the ledger."""
+        """A time limit of a model call; shorter than a request with an idempotency key may take."""
         value = self.optional_number(name)
         if value is None:
             return default

@@ -1,8 +1,9 @@
 """Model calls that are accounted for: intent before, settlement after, retries between."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -14,8 +15,8 @@ from domain.prices import PriceList
 from domain.stores import Stores, UnitOfWork
 from domain.usage import CallKind, CallStatus, TokenUsage, most_tokens
 
-CALL_LEASE = timedelta(minutes=15)
-"""A pending call older than this belongs to a dead process; longer than any call may take."""
+CALL_LEASE = timedelta(seconds=20)
+"""A pending call whose lease was not renewed for so long belongs to a dead process."""
 
 _UNAVAILABLE_TRIES = 5
 _INVALID_TRIES = 2
@@ -95,11 +96,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """Makes model calls, each of which is a row of the ledger."""
+    """Makes model calls, each of which is a row of the ledger. A process has one."""
 
     prices: PriceList
     uow: UnitOfWork
     clock: Clock
+    in_flight: set[CallId] = field(default_factory=set)
 
     def intent(self, call: Call) -> Intent:
         """The row of the call's next try.
@@ -146,21 +148,49 @@ class Meter:
         for made in range(1, tries + 1):
             intent = opened if opened and made == 1 else await self._open(call, before)
             try:
-                result = await make()
+                return await self._make(intent, make, after)
             except ModelError as error:
-                await _to_its_end(self._settle(intent, settlement_of(error, intent.bound)))
                 pause = wait_s(error, made)
                 if pause is None or made == tries:
                     raise
                 await self.clock.sleep(pause)
+        raise ModelUnavailable
+
+    async def renew(self) -> None:
+        """Renew the leases of the calls in flight, to be done every few seconds.
+
+        Raises:
+            Unavailable: the database does not answer; try again before the leases end.
+        """
+        if self.in_flight:
+            async with self.uow(at_once=True) as tx:
+                await tx.ledger.renew(tuple(self.in_flight), CALL_LEASE)
+
+    async def _make(
+        self, intent: Intent, make: Callable[[], Awaitable[R]], after: After[R] | None
+    ) -> R:
+        """Make one call and settle it, however it ends."""
+        with self._flying(intent):
+            try:
+                result = await make()
+            except ModelError as error:
+                await _to_its_end(self._settle(intent, settlement_of(error, intent.bound)))
+                raise
             except asyncio.CancelledError:
                 cut = Settlement(CallStatus.CUT, intent.bound)
                 await _to_its_end(self._settle(intent, cut))
                 raise
-            else:
-                await _to_its_end(self._keep(intent, result, after))
-                return result
-        raise ModelUnavailable
+            await _to_its_end(self._keep(intent, result, after))
+            return result
+
+    @contextmanager
+    def _flying(self, intent: Intent) -> Iterator[None]:
+        """In flight within the block, and no longer: one that cannot be settled loses its lease."""
+        self.in_flight.add(intent.id)
+        try:
+            yield
+        finally:
+            self.in_flight.discard(intent.id)
 
     async def _open(self, call: Call, before: Before | None) -> Intent:
         intent = self.intent(call)

@@ -725,7 +725,7 @@ class Ledger(Protocol):
     async def open(
         self, intent: Intent, lease: timedelta, *, besides: Decimal = Decimal(0)
     ) -> None:
-        """Write a call before it is made and reserve its bound; its process is alive for so long.
+        """Write a call before it is made and reserve its bound, until the lease ends unrenewed.
 
         Args:
             besides: USD that credit must cover as well, for calls that follow.
@@ -743,6 +743,10 @@ class Ledger(Protocol):
         """
         ...
 
+    async def renew(self, calls: Sequence[CallId], lease: timedelta) -> None:
+        """Their process lives: those that are in flight stay so for so long from now on."""
+        ...
+
     async def abandon(
         self,
         *,
@@ -753,7 +757,8 @@ class Ledger(Protocol):
         """Mark calls whose process died as `unknown`, charged at their bound.
 
         Those in flight for the source or the answer; without either, every call whose lease has
-        run out. Where a kind is named, those of that kind alone.
+        run out, but for those of answers that are being written: the run's own lease is theirs.
+        Where a kind is named, those of that kind alone.
         """
         ...
 

@@ -1,9 +1,13 @@
 """What clients' idempotency keys stood for."""
 
+from datetime import timedelta
+
 from adapters.postgres.rows import Store
 from domain.errors import Conflict
 from domain.ids import UserId
-from domain.metering import CALL_LEASE
+
+_LONGEST = timedelta(minutes=15)
+"""A request that began earlier and has no result yet belongs to a dead process."""
 
 
 class PostgresIdempotency(Store):
@@ -20,7 +24,7 @@ class PostgresIdempotency(Store):
             " and (resource <> '' or created_at > now() - cast(:longest as interval))",
             user_id=user_id,
             key=key,
-            longest=CALL_LEASE,
+            longest=_LONGEST,
         )
         if row is None:
             return None

@@ -136,6 +136,16 @@ class PostgresLedger(Store):
             id=call.id,
         )
 
+    async def renew(self, calls: Sequence[CallId], lease: timedelta) -> None:
+        # What is locked is being settled; waiting for it could close a ring of waiting.
+        await self._run(
+            "update model_calls set lease_until = now() + cast(:lease as interval) where id in"
+            " (select id from model_calls where id = any(:calls) and status = 'pending'"
+            " for update skip locked)",
+            calls=calls,
+            lease=lease,
+        )
+
     async def abandon(
         self,
         *,
@@ -148,7 +158,9 @@ class PostgresLedger(Store):
             " settled_at = now() where status = 'pending' and case"
             " when cast(:source_id as uuid) is not null then source_id = :source_id"
             " when cast(:answer_id as uuid) is not null then answer_id = :answer_id"
-            " else lease_until < now() end"
+            " else lease_until < now() and not exists"
+            " (select from answers a where a.id = model_calls.answer_id"
+            " and a.status = 'streaming') end"
             " and (cast(:kind as text) is null or kind = :kind) returning user_id, reserved),"
             " owed as (select user_id, sum(reserved) as amount from dead group by user_id)"
             " update users u set reserved = u.reserved - owed.amount,"

@@ -827,6 +827,26 @@ async def test_a_call_reserves_its_bound_and_costs_what_it_used(uow: PostgresUni
     assert await _rows(uow, user) == ["served 2"]
 
 
+async def test_characters_read_aloud_are_reserved_kept_and_charged(uow: PostgresUnitOfWork) -> None:
+    user = await _user(uow, "10")
+    price = Price(Decimal(0), characters_per_million=Decimal(15))
+    bound = TokenUsage(0, estimated=True, characters=200_000)
+    call = replace(_intent(user, 0), kind=CallKind.TTS, price=price, bound=bound)
+    async with uow() as tx:
+        await tx.ledger.open(call, ALIVE)
+        assert await tx.ledger.find(call.id) == (call, CallStatus.PENDING)
+    assert (await _again(uow, user)).credit == 7
+    async with uow() as tx:
+        await tx.ledger.settle(
+            call, Settlement(CallStatus.SERVED, TokenUsage(0, characters=100_000))
+        )
+        page = await tx.ledger.rows(
+            user.id, start=NOW - timedelta(days=999), end=SOON, limit=9, after=None
+        )
+    (row,) = page.items
+    assert (row.characters, row.character_price, row.cost) == (100_000, 15, Decimal("1.5"))
+
+
 async def test_a_call_needs_the_credit_of_those_that_follow_it(uow: PostgresUnitOfWork) -> None:
     user = await _user(uow, "0.5")
     for bound, besides in ((0, "0.6"), (0, "0.500000001"), (1, "0")):
@@ -929,6 +949,42 @@ async def test_without_a_subject_every_call_past_its_lease_is_abandoned(
     assert await _rows(uow, other) == ["pending 0", "unknown 1"]
     assert (await _again(uow, one)).credit == 3
     assert (await _again(uow, other)).credit == 3
+
+
+async def test_a_renewed_call_outlives_its_first_lease_unless_it_has_ended(
+    uow: PostgresUnitOfWork,
+) -> None:
+    user = await _user(uow, "5")
+    renewed, ended, dead = (_intent(user, 1) for _ in range(3))
+    async with uow() as tx:
+        for call in (renewed, ended, dead):
+            await tx.ledger.open(call, DEAD)
+        await tx.ledger.settle(ended, _served(1))
+        await tx.ledger.renew((renewed.id, ended.id), ALIVE)
+        await tx.ledger.abandon()
+    assert await _rows(uow, user) == ["pending 0", "served 1", "unknown 1"]
+
+
+async def test_renewing_waits_for_nobody_who_settles(uow: PostgresUnitOfWork) -> None:
+    user = await _user(uow, "5")
+    call = _intent(user, 1)
+    async with uow() as tx:
+        await tx.ledger.open(call, DEAD)
+    async with uow() as settling:
+        await settling.ledger.settle(call, _served(1))
+        async with asyncio.timeout(5), uow() as tx:
+            await tx.ledger.renew((call.id,), ALIVE)
+    assert await _rows(uow, user) == ["served 1"]
+
+
+async def test_a_call_of_an_answer_lives_as_long_as_the_run_that_writes_it(shelf: Shelf) -> None:
+    running, deleted = _answer(shelf), AnswerId(uuid4())
+    async with shelf.uow() as tx:
+        await tx.answers.add(running, ALIVE)
+        for answer_id in (running.id, deleted):
+            await tx.ledger.open(_intent(shelf.user, 1, "500000", answer_id), DEAD)
+        await tx.ledger.abandon()
+    assert await _rows(shelf.uow, shelf.user) == ["pending 0", "unknown 0.5"]
 
 
 async def test_a_free_call_is_written_also_without_credit(uow: PostgresUnitOfWork) -> None:

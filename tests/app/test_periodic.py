@@ -20,6 +20,9 @@ class Failing:
         self.tried.set()
         raise ExceptionGroup("failed", [Unavailable("The database is away."), ValueError("bad")])
 
+    async def renew_calls(self) -> None:
+        raise Unavailable("It is away, indeed.")
+
 
 async def test_each_failure_is_logged_as_what_it_is() -> None:
     failing = Failing()
@@ -30,3 +33,4 @@ async def test_each_failure_is_logged_as_what_it_is() -> None:
     events = {log["event"]: log for log in logs}
     assert events["reaping_postponed"]["reason"] == "The database is away."
     assert events["reaping_failed"]["exc_info"]
+    assert events["renewing_postponed"]["reason"] == "It is away, indeed."

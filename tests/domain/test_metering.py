@@ -18,6 +18,7 @@ from domain.errors import (
     ModelUnavailable,
     NotFound,
     OutOfCredit,
+    Unavailable,
 )
 from domain.ids import CallId, UserId, new_id
 from domain.ledger import Intent, Settlement
@@ -38,6 +39,12 @@ class Books:
 
     calls: dict[CallId, Settlement | None] = field(default_factory=dict)
     credit: int = 100
+    renewed: list[int] = field(default_factory=list)
+    """How many calls at a time."""
+
+    async def renew(self, calls: Sequence[CallId], _lease: timedelta) -> None:
+        assert set(calls) <= self.calls.keys()
+        self.renewed.append(len(calls))
 
     async def open(self, intent: Intent, _lease: timedelta) -> None:
         if not self.credit:
@@ -67,6 +74,13 @@ class Books:
     def settled(self) -> list[tuple[CallStatus, int]]:
         assert None not in self.calls.values(), "a call was left open"
         return [(s.status, s.usage.input_tokens) for s in self.calls.values() if s]
+
+
+class Closed(Books):
+    """A ledger whose database goes away once a call is made."""
+
+    async def settle(self, call: Intent, settlement: Settlement) -> None:
+        raise Unavailable(f"{call.id} cannot be {settlement.status}")
 
 
 @dataclass
@@ -195,6 +209,30 @@ async def test_a_caller_that_leaves_in_mid_call_pays_at_most_its_bound() -> None
     with pytest.raises(asyncio.CancelledError):
         await call
     assert books.settled == [(CallStatus.CUT, 12)]
+
+
+async def test_calls_are_renewed_while_they_are_made_and_no_longer() -> None:
+    books, script = Books(), Script([GOOD])
+    embedder = metered(script, books)
+    await embedder.meter.renew()
+    script.waits = True
+    calls = [asyncio.create_task(embedder.embed(["text"], "passage", PAYER)) for _ in range(2)]
+    await asyncio.sleep(0.01)
+    await embedder.meter.renew()
+    calls[0].cancel()
+    await asyncio.wait(calls[:1])
+    await embedder.meter.renew()
+    calls[1].cancel()
+    await asyncio.wait(calls)
+    await embedder.meter.renew()
+    assert books.renewed == [2, 1]
+
+
+async def test_a_call_that_cannot_be_settled_is_not_kept_alive() -> None:
+    embedder = metered(Script([GOOD]), Closed())
+    with pytest.raises(Unavailable):
+        await embedder.embed(["text"], "passage", PAYER)
+    assert embedder.meter.in_flight == set()
 
 
 def test_waits_grow_and_end() -> None:

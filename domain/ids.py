@@ -16,6 +16,7 @@ CallId = NewType("CallId", UUID)
 SessionId = NewType("SessionId", UUID)
 InvitationId = NewType("InvitationId", UUID)
 ExportId = NewType("ExportId", UUID)
+DocumentId = NewType("DocumentId", UUID)
 
 
 def new_id() -> UUID:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from domain.ids import AnswerId, CallId, NotebookId, SourceId, UserId
+from domain.ids import AnswerId, CallId, DocumentId, NotebookId, SourceId, UserId
 from domain.usage import CallKind, CallStatus, Price, TokenUsage
 
 
@@ -25,6 +25,7 @@ class Intent:
     notebook_id: NotebookId | None = None
     source_id: SourceId | None = None
     answer_id: AnswerId | None = None
+    document_id: DocumentId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ NOT_SERVED = Settlement(CallStatus.FAILED, TokenUsage(0, 0))
 class UsageRow:
     """A call as its user sees it.
 
-    Prices are USD per million tokens and per minute of sound, `cost` is USD.
+    Prices are USD per million tokens, per minute of sound and per million characters read aloud;
+    `cost` is USD.
     """
 
     id: CallId
@@ -59,15 +61,19 @@ class UsageRow:
     output_tokens: int
     seconds: Decimal | None
     """None for models that are paid by the token."""
+    characters: int | None
+    """Read aloud; None for models that do not speak."""
     estimated: bool
     input_price: Decimal
     output_price: Decimal
     minute_price: Decimal
+    character_price: Decimal
     cost: Decimal
     created_at: datetime
     notebook_id: NotebookId | None
     source_id: SourceId | None
     answer_id: AnswerId | None
+    document_id: DocumentId | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Literal, Protocol, TypeVar
 
 from domain.errors import ModelAnswerInvalid, ModelError, ModelUnavailable
-from domain.ids import AnswerId, CallId, NotebookId, SourceId, UserId, new_id
+from domain.ids import AnswerId, CallId, DocumentId, NotebookId, SourceId, UserId, new_id
 from domain.ledger import NOT_SERVED, Intent, Settlement
 from domain.ports import Clock, Embedded, Embedder
 from domain.prices import PriceList
@@ -32,6 +32,7 @@ class Payer:
     notebook_id: NotebookId | None = None
     source_id: SourceId | None = None
     answer_id: AnswerId | None = None
+    document_id: DocumentId | None = None
 
 
 def settlement_of(error: ModelError, bound: TokenUsage) -> Settlement:
@@ -119,6 +120,7 @@ class Meter:
             notebook_id=call.payer.notebook_id,
             source_id=call.payer.source_id,
             answer_id=call.payer.answer_id,
+            document_id=call.payer.document_id,
         )
 
     async def run(

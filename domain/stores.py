@@ -25,6 +25,7 @@ from domain.ids import (
     AnswerId,
     CallId,
     ChunkId,
+    DocumentId,
     ExportId,
     InvitationId,
     NotebookId,
@@ -752,11 +753,12 @@ class Ledger(Protocol):
         *,
         source_id: SourceId | None = None,
         answer_id: AnswerId | None = None,
+        document_id: DocumentId | None = None,
         kind: CallKind | None = None,
     ) -> None:
         """Mark calls whose process died as `unknown`, charged at their bound.
 
-        Those in flight for the source or the answer; without either, every call whose lease has
+        Those in flight for the source, answer or document; without any, every call whose lease has
         run out, but for those of answers that are being written: the run's own lease is theirs.
         Where a kind is named, those of that kind alone.
         """

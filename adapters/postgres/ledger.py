@@ -8,7 +8,7 @@ from uuid import UUID
 from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
 from domain.errors import OutOfCredit
-from domain.ids import AnswerId, CallId, SourceId, UserId
+from domain.ids import AnswerId, CallId, DocumentId, SourceId, UserId
 from domain.ledger import CallTotal, Intent, Settlement, UsageGroup, UsageRow
 from domain.stores import Page
 from domain.usage import CallKind, CallStatus, Price, TokenUsage
@@ -23,6 +23,7 @@ _GROUPS = {
 _SETTLED = """
 update model_calls c set status = :status, input_tokens = :input_tokens,
     output_tokens = :output_tokens, seconds = nullif(cast(:seconds as numeric), 0),
+    characters = nullif(cast(:characters as bigint), 0),
     estimated = :estimated, cost = :cost, error = :error, settled_at = now()
 from (select id, status, cost from model_calls
     where id = :id and status in ('pending', 'unknown') for update) as open
@@ -50,15 +51,18 @@ def usage_row(row: Row) -> UsageRow:
         input_tokens=row.input_tokens,
         output_tokens=row.output_tokens,
         seconds=row.seconds,
+        characters=row.characters,
         estimated=row.estimated,
         input_price=row.input_price,
         output_price=row.output_price,
         minute_price=row.minute_price,
+        character_price=row.character_price,
         cost=row.cost,
         created_at=row.created_at,
         notebook_id=row.notebook_id,
         source_id=row.source_id,
         answer_id=row.answer_id,
+        document_id=row.document_id,
     )
 
 
@@ -95,13 +99,13 @@ class PostgresLedger(Store):
         opened = await self._run(
             f"with payer as ({payer})"
             " insert into model_calls (id, user_id, kind, model, status, notebook_id, source_id,"
-            " answer_id, input_tokens, output_tokens, seconds, estimated, input_price,"
-            " output_price, minute_price, reserved, cost, lease_until, created_at)"
+            " answer_id, document_id, input_tokens, output_tokens, seconds, characters, estimated, input_price,"
+            " output_price, minute_price, character_price, reserved, cost, lease_until, created_at)"
             " select :id, payer.id, :kind, :model,"
-            " 'pending', :notebook_id, :source_id, :answer_id, :input_tokens, :output_tokens,"
-            " nullif(cast(:seconds as numeric), 0), true, :input_price, :output_price,"
-            " :minute_price, :reserved, 0, now() + cast(:lease as interval), now()"
-            " from payer",
+            " 'pending', :notebook_id, :source_id, :answer_id, :document_id, :input_tokens, :output_tokens,"
+            " nullif(cast(:seconds as numeric), 0), nullif(cast(:characters as bigint), 0), true,"
+            " :input_price, :output_price, :minute_price, :character_price, :reserved, 0,"
+            " now() + cast(:lease as interval), now() from payer",
             id=intent.id,
             user_id=intent.user_id,
             kind=intent.kind.value,
@@ -109,12 +113,15 @@ class PostgresLedger(Store):
             notebook_id=intent.notebook_id,
             source_id=intent.source_id,
             answer_id=intent.answer_id,
+            document_id=intent.document_id,
             input_tokens=intent.bound.input_tokens,
             output_tokens=intent.bound.output_tokens,
             input_price=intent.price.input_per_million,
             output_price=intent.price.output_per_million,
             minute_price=intent.price.per_minute or 0,
+            character_price=intent.price.characters_per_million or 0,
             seconds=intent.bound.seconds,
+            characters=intent.bound.characters,
             reserved=reserved,
             needed=needed,
             lease=lease,
@@ -130,6 +137,7 @@ class PostgresLedger(Store):
             input_tokens=settlement.usage.input_tokens,
             output_tokens=settlement.usage.output_tokens,
             seconds=settlement.usage.seconds,
+            characters=settlement.usage.characters,
             estimated=settlement.usage.estimated,
             error=settlement.error or None,
             cost=Decimal(0) if failed else call.price.cost(settlement.usage),
@@ -151,6 +159,7 @@ class PostgresLedger(Store):
         *,
         source_id: SourceId | None = None,
         answer_id: AnswerId | None = None,
+        document_id: DocumentId | None = None,
         kind: CallKind | None = None,
     ) -> None:
         await self._run(
@@ -158,6 +167,7 @@ class PostgresLedger(Store):
             " settled_at = now() where status = 'pending' and case"
             " when cast(:source_id as uuid) is not null then source_id = :source_id"
             " when cast(:answer_id as uuid) is not null then answer_id = :answer_id"
+            " when cast(:document_id as uuid) is not null then document_id = :document_id"
             " else lease_until < now() and not exists"
             " (select from answers a where a.id = model_calls.answer_id"
             " and a.status = 'streaming') end"
@@ -168,6 +178,7 @@ class PostgresLedger(Store):
             " where u.id = owed.user_id and owed.amount > 0",
             source_id=source_id,
             answer_id=answer_id,
+            document_id=document_id,
             kind=kind and kind.value,
         )
 
@@ -181,13 +192,17 @@ class PostgresLedger(Store):
             user_id=row.user_id,
             kind=CallKind(row.kind),
             model=row.model,
-            price=Price(row.input_price, row.output_price, row.minute_price),
+            price=Price(
+                *(row.input_price, row.output_price, row.minute_price, row.character_price)
+            ),
             bound=TokenUsage(
-                *(row.input_tokens, row.output_tokens, row.estimated), row.seconds or Decimal(0)
+                *(row.input_tokens, row.output_tokens, row.estimated),
+                *(row.seconds or Decimal(0), row.characters or 0),
             ),
             notebook_id=row.notebook_id,
             source_id=row.source_id,
             answer_id=row.answer_id,
+            document_id=row.document_id,
         )
         return intent, CallStatus(row.status)
 

@@ -124,14 +124,16 @@ class TokenRow(msgspec.Struct):
 
 UsdPerMillion = Annotated[str, msgspec.Meta(description="USD per million tokens")]
 UsdPerMinute = Annotated[str, msgspec.Meta(description="USD per minute of sound")]
+UsdPerCharacters = Annotated[str, msgspec.Meta(description="USD per million characters read aloud")]
 
 
 class UnitPrice(msgspec.Struct):
-    """USD per million tokens, and per minute of sound."""
+    """USD per million tokens, per minute of sound, per million characters read aloud."""
 
     input: UsdPerMillion
     output: UsdPerMillion
     minute: UsdPerMinute
+    characters: UsdPerCharacters
 
 
 class UsageRowOut(msgspec.Struct):
@@ -165,17 +167,18 @@ class UsageRowOut(msgspec.Struct):
             input_tokens=row.input_tokens,
             output_tokens=row.output_tokens,
             seconds=None if row.seconds is None else float(row.seconds),
-            characters=None,
+            characters=row.characters,
             estimated=row.estimated,
             unit_price=UnitPrice(
-                money(row.input_price), money(row.output_price), money(row.minute_price)
+                *(money(row.input_price), money(row.output_price)),
+                *(money(row.minute_price), money(row.character_price)),
             ),
             cost=money(row.cost),
             created_at=row.created_at,
             notebook_id=row.notebook_id,
             source_id=row.source_id,
             answer_id=row.answer_id,
-            document_id=None,
+            document_id=row.document_id,
         )
 
 

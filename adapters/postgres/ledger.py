@@ -99,10 +99,12 @@ class PostgresLedger(Store):
         opened = await self._run(
             f"with payer as ({payer})"
             " insert into model_calls (id, user_id, kind, model, status, notebook_id, source_id,"
-            " answer_id, document_id, input_tokens, output_tokens, seconds, characters, estimated, input_price,"
-            " output_price, minute_price, character_price, reserved, cost, lease_until, created_at)"
+            " answer_id, document_id, input_tokens, output_tokens, seconds, characters, estimated,"
+            " input_price, output_price, minute_price, character_price, reserved, cost, lease_until,"
+            " created_at)"
             " select :id, payer.id, :kind, :model,"
-            " 'pending', :notebook_id, :source_id, :answer_id, :document_id, :input_tokens, :output_tokens,"
+            " 'pending', :notebook_id, :source_id, :answer_id, :document_id,"
+            " :input_tokens, :output_tokens,"
             " nullif(cast(:seconds as numeric), 0), nullif(cast(:characters as bigint), 0), true,"
             " :input_price, :output_price, :minute_price, :character_price, :reserved, 0,"
             " now() + cast(:lease as interval), now() from payer",

@@ -10,7 +10,10 @@ from domain.errors import Rejected
 from domain.prices import PriceList
 from domain.usage import Price
 
-_FIELDS = {"input_per_million", "output_per_million", "per_minute", "per_second"}
+_FIELDS = {"input_per_million", "output_per_million"} | {
+    *("per_minute", "per_second", "characters_per_million")
+}
+_ENOUGH = {"input_per_million", "per_minute", "characters_per_million"}
 _SECONDS_A_MINUTE = 60
 
 
@@ -52,9 +55,10 @@ def _price(value: object, where: str) -> Price:
     amounts = {name: _amount(amount, f"{where}.{name}") for name, amount in table.items()}
     if "per_second" in amounts:
         amounts["per_minute"] = amounts.pop("per_second") * _SECONDS_A_MINUTE
-    if not amounts.keys() & {"input_per_million", "per_minute"}:
+    if not amounts.keys() & _ENOUGH:
         raise PricesInvalid(
-            f"{where} lacks input_per_million, or per_minute for a model that hears"
+            f"{where} lacks input_per_million, or per_minute for a model that hears,"
+            " or characters_per_million for one that speaks"
         )
     return Price(**{"input_per_million": Decimal(0)} | amounts)
 

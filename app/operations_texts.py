@@ -137,6 +137,7 @@ OPERATIONS_TEXTS: Mapping[str, tuple[str, str]] = {
     "settle": ("Eintragen", "Settle"),
     "not_served": ("Nicht berechnet", "Not charged"),
     "seconds": ("Sekunden", "Seconds"),
+    "characters": ("Zeichen", "Characters"),
     "setting": ("Einstellung", "Setting"),
     "value": ("Wert", "Value"),
     "gone_account": ("gelöschtes Konto", "deleted account"),

@@ -44,3 +44,18 @@ class PriceList:
                 f'Add per_minute to [models."{model}"] in the file that PRICES_FILE names.'
             )
         return price
+
+    def of_speech(self, model: str) -> Price:
+        """The price of a model that speaks.
+
+        Raises:
+            NoPrice: it has none by the character; the message says where to put it.
+        """
+        price = self.prices.get(model)
+        if price is None or price.characters_per_million is None:
+            raise NoPrice(
+                f"{model} has no price for characters read aloud, so its calls could not be"
+                f' billed. Add characters_per_million to [models."{model}"] in the file that'
+                " PRICES_FILE names."
+            )
+        return price

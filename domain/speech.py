@@ -1,6 +1,7 @@
 """Text that is read aloud: voices, lines, and how they are cut into requests."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -162,5 +163,6 @@ def _pieces(line: Line, most: int) -> Iterator[Line]:
 
 
 def _last(cuts: Sequence[int], start: int, most: int) -> int | None:
-    """The last of `cuts` that leaves a piece of at most `most` behind `start`."""
-    return max((cut for cut in cuts if start < cut <= start + most), default=None)
+    """The last of `cuts`, which rise, that leaves a piece of at most `most` behind `start`."""
+    before = bisect_right(cuts, start + most)
+    return cuts[before - 1] if before and cuts[before - 1] > start else None

@@ -20,6 +20,7 @@ MAY_WAIT = {
     "parallel.py",
     "sight.py",
     "hearing.py",
+    "speaking.py",
     "fetching.py",
     "event_log.py",
     "live.py",

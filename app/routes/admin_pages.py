@@ -166,7 +166,7 @@ async def settle(
         used = None
         if form.get("served") == "yes":
             given = [_number(str(form.get(name, ""))) or 0 for name in _USED]
-            used = TokenUsage(given[0], given[1], seconds=Decimal(given[2]))
+            used = TokenUsage(*(given[0], given[1]), seconds=Decimal(given[2]), characters=given[3])
         await services.operate.settle(user, CallId(path_id(call_id)), used)
     except BelegError as error:
         return await _calls(request, services, user, error=error)
@@ -181,7 +181,7 @@ async def settings(request: AnyRequest, services: Wired, user: Caller) -> Respon
 
 
 _SWITCHES = ("is_admin", "is_disabled")
-_USED = ("input_tokens", "output_tokens", "seconds")
+_USED = ("input_tokens", "output_tokens", "seconds", "characters")
 
 
 async def _users(

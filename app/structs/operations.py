@@ -120,6 +120,7 @@ class SettleIn(msgspec.Struct, forbid_unknown_fields=True):
     input_tokens: _Used = 0
     output_tokens: _Used = 0
     seconds: _Seconds = 0
+    characters: _Used = 0
 
     @property
     def usage(self) -> TokenUsage | None:
@@ -127,7 +128,9 @@ class SettleIn(msgspec.Struct, forbid_unknown_fields=True):
         if not self.served:
             return None
         seconds = Decimal(str(self.seconds))
-        return TokenUsage(self.input_tokens, self.output_tokens, seconds=seconds)
+        return TokenUsage(
+            *(self.input_tokens, self.output_tokens), seconds=seconds, characters=self.characters
+        )
 
 
 _Amount = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000_000)] | None

@@ -90,9 +90,10 @@ class Operate:
             Rejected: it cannot have used that.
         """
         if used and not all(
-            0 <= n <= _MOST_USED for n in (used.input_tokens, used.output_tokens, used.seconds)
+            0 <= n <= _MOST_USED
+            for n in (used.input_tokens, used.output_tokens, used.seconds, used.characters)
         ):
-            raise Rejected(f"Tokens and seconds are 0 to {_MOST_USED:,}.")
+            raise Rejected(f"Tokens, seconds and characters are 0 to {_MOST_USED:,}.")
         async with self.uow() as tx:
             found = await tx.ledger.find(call_id)
             if found is None:

@@ -5,7 +5,7 @@ import pytest
 
 from adapters.prices import PricesInvalid, load_prices
 from domain.prices import NoPrice
-from domain.usage import Price
+from domain.usage import Price, TokenUsage
 
 
 def test_the_shipped_list_knows_what_beleg_uses_by_default() -> None:
@@ -41,6 +41,17 @@ def test_sound_is_priced_by_the_minute_or_the_second(tmp_path: Path) -> None:
     for unpriced in ("brand-new", "glm-5.3-flash"):
         with pytest.raises(NoPrice, match=r"minute.*PRICES_FILE"):
             prices.of_sound(unpriced)
+
+
+def test_speech_is_priced_by_the_character(tmp_path: Path) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text('[models.mouth]\ncharacters_per_million = "16"\n')
+    prices = load_prices(file)
+    assert prices.of_speech("mouth").cost(TokenUsage(0, characters=9_000)) == Decimal("0.144")
+    assert prices.of_speech("local-voices").characters_per_million == 0
+    for unpriced in ("brand-new", "glm-5.3-flash"):
+        with pytest.raises(NoPrice, match=r"characters.*PRICES_FILE"):
+            prices.of_speech(unpriced)
 
 
 def test_a_model_without_a_price_names_itself_and_the_setting() -> None:

@@ -50,10 +50,14 @@ def operations_pages(around: Frame, sources: Sequence[Source], evil: str) -> lis
         ModelHealth(CallKind.STT, evil, 1, 0, None, None, now, None, None),
     ]
     row = UsageRow(
-        *(CallId(new_id()), CallKind.CHAT, evil, CallStatus.UNKNOWN, 5, 6, None, True),
-        *(Decimal(1), Decimal(2), Decimal(0), Decimal(3), now, None, None, None),
+        *(CallId(new_id()), CallKind.CHAT, evil, CallStatus.UNKNOWN, 5, 6, None, None, True),
+        *(Decimal(1), Decimal(2), Decimal(0), Decimal(0), Decimal(3), now, None, None, None),
     )
-    calls = [OpenCall(evil, row), OpenCall(None, replace(row, seconds=Decimal("2.5")))]
+    calls = [
+        OpenCall(evil, row),
+        *(OpenCall(None, replace(row, seconds=Decimal("2.5"))),),
+        *(OpenCall(None, replace(row, characters=9_000)),),
+    ]
     day = now.date()
     return [
         pages.UsagePage(around, day, day, Decimal(1), chart, [line], [line], [line]),

@@ -237,4 +237,5 @@ async def test_a_unit_price_says_what_unit_it_is_for(beleg: Beleg) -> None:
         "input": "USD per million tokens",
         "output": "USD per million tokens",
         "minute": "USD per minute of sound",
+        "characters": "USD per million characters read aloud",
     }

@@ -173,23 +173,49 @@ class BlobStore(Protocol):
         ...
 
 
-class OpenArchive(Protocol):
-    """An archive that is being made."""
+@dataclass(frozen=True, slots=True)
+class FinishedPart:
+    """A part of an archive.
+
+    Args:
+        size: in bytes.
+        content: the part, from its start.
+        directory: what the archive's last part has to tell of this one; its archiver reads it.
+    """
+
+    size: int
+    content: BinaryIO
+    directory: bytes
+
+
+class OpenPart(Protocol):
+    """A part of an archive that is being made."""
 
     async def add(self, name: str, blocks: AsyncIterable[bytes]) -> None:
         """A file, by its path with `/`; one after the other."""
         ...
 
-    async def finished(self) -> tuple[int, BinaryIO]:
-        """Its size in bytes, and the archive from its start; nothing is added any more."""
+    async def finished(self, before: Sequence[bytes] | None = None) -> FinishedPart:
+        """The part; nothing is added any more. It may be empty, unless it is the last one.
+
+        Args:
+            before: makes it the archive's last part; the directories of all others, in order.
+        """
         ...
 
 
 class Archiver(Protocol):
-    """Makes archives of many files, of any size, in little memory."""
+    """Makes archives of any size in little memory: in parts, which joined are the archive.
 
-    def opened(self) -> AbstractAsyncContextManager[OpenArchive]:
-        """A new archive, which is there as long as the block."""
+    Each may be made by another process on another machine.
+    """
+
+    def part(self, first: int) -> AbstractAsyncContextManager[OpenPart]:
+        """A new part, which is there as long as the block.
+
+        Args:
+            first: how many bytes the parts before it have in all.
+        """
         ...
 
 
@@ -398,7 +424,7 @@ class SoundJoiner(Protocol):
             parts: at least one, of any format and rate that `SoundReader` opens.
 
         Raises:
-            Unreadable: one cannot be decoded, or all of them last longer than four hours.
+            Unreadable: one cannot be decoded, or all of them last longer than an hour.
             Unavailable: the joining process was lost through no fault of the parts.
         """
         ...

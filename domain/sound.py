@@ -8,6 +8,7 @@ from domain.errors import TooLarge, Unreadable
 
 MOST_SENT_BYTES = 25 << 20
 MOST_SECONDS = 4 * 3600
+MOST_JOINED_SECONDS = 3600
 _MINUTE = 60
 SILENT_DB = -60.0
 """Decibels below full scale: a voice is forty louder, even a whisper far from its microphone."""

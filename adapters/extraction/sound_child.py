@@ -1,16 +1,19 @@
 """The process that opens recordings: started by `sound_process`, for one request, within limits.
 
-Arguments: the parent's process id, "probe" or "mp3", the descriptor of the recording; for "mp3"
-also that of the file to write, the bits per second and the most seconds. It prints a JSON object.
+Arguments: the parent's process id, "probe", "mp3" or "join", the descriptor of the recording. For
+"mp3" also that of the file to write, the bits per second and the most seconds; for "join", where
+the recording is many in one file, that of the file to write, the most seconds, and how many bytes
+each has. It prints a JSON object.
 """
 
+import io
 import json
 import math
 import os
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 import av
 from av.container import InputContainer
@@ -19,11 +22,12 @@ from adapters.extraction.confinement import allow_cpu, confine
 
 _MEMORY_BYTES = 512 << 20
 _MOST_WRITTEN_BYTES = 64 << 20
-_CPU_S = {"probe": 110, "mp3": 300}
+_CPU_S = {"probe": 110, "mp3": 300, "join": 300}
 _FORMATS = "mp3,wav,w64,aac,flac,ogg,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2"
 _LOUD = 0.01
 """Of full scale: once something is as loud, a recording is not silent."""
 _RATE = 16_000
+_JOINED_RATE, _JOINED_BITS_PER_S = 24_000, 96_000
 _LONGEST_PACKET_S = 60
 _NO_SOUND = "This file holds no sound. Add a recording."
 _DAMAGED = "This recording is damaged: no sound in it can be decoded. Save it anew and add that."
@@ -47,8 +51,12 @@ def main() -> None:
         if target is None:
             answer = probe(recording)
         else:
+            numbers = map(int, more[1:])
             with target:
-                answer = convert(recording, target, *map(int, more[1:]))
+                if request == "mp3":
+                    answer = convert(recording, target, *numbers)
+                else:
+                    answer = join(recording, target, *numbers)
     except Unhearable as error:
         answer = {"error": str(error)}
     except (av.error.FFmpegError, ValueError, IndexError):
@@ -83,22 +91,55 @@ def convert(
     recording: BinaryIO, target: BinaryIO, bits_per_s: int, most_seconds: int
 ) -> dict[str, object]:
     """The recording as mono MP3 at 16 kHz."""
-    with _opened(recording) as container, av.open(target, "w", format="mp3") as written:
-        stream = _stream(container)
-        sound = written.add_stream("libmp3lame", rate=_RATE, layout="mono")
-        sound.bit_rate = bits_per_s
-        samples = 0
-        for frame in _mono(container, stream, sound.codec_context.format.name):
-            # Gaps and jumps of the original's clock are none of the encoder's.
-            frame.pts, frame.time_base = samples, Fraction(1, _RATE)
-            samples += frame.samples
-            if samples > most_seconds * _RATE:
-                raise Unhearable(f"This recording lasts longer than {most_seconds / 3600:g} hours.")
-            written.mux(sound.encode(frame))
-        if not samples:
-            raise Unhearable(_DAMAGED)
-        written.mux(sound.encode(None))
+    with _Mp3(target, _RATE, bits_per_s, most_seconds) as mp3:
+        mp3.add(recording)
     return {}
+
+
+def join(
+    recordings: BinaryIO, target: BinaryIO, most_seconds: int, *lengths: int
+) -> dict[str, object]:
+    """The recordings, which stand one behind the other, as one mono MP3 at 24 kHz."""
+    with _Mp3(target, _JOINED_RATE, _JOINED_BITS_PER_S, most_seconds) as mp3:
+        for length in lengths:
+            mp3.add(io.BytesIO(recordings.read(length)))
+    return {"seconds": mp3.samples / _JOINED_RATE}
+
+
+class _Mp3:
+    """A mono MP3 that is being written."""
+
+    def __init__(self, target: BinaryIO, rate: int, bits_per_s: int, most_seconds: int) -> None:
+        self._file = av.open(target, "w", format="mp3")
+        self._sound = self._file.add_stream("libmp3lame", rate=rate, layout="mono")
+        self._sound.bit_rate = bits_per_s
+        self._rate, self._most_seconds = rate, most_seconds
+        self.samples = 0
+
+    def add(self, recording: BinaryIO) -> None:
+        """All of a recording, behind what is there."""
+        before = self.samples
+        with _opened(recording) as container:
+            for frame in _mono(
+                container, _stream(container), self._sound.codec_context.format.name, self._rate
+            ):
+                # Gaps and jumps of the original's clock are none of the encoder's.
+                frame.pts, frame.time_base = self.samples, Fraction(1, self._rate)
+                self.samples += frame.samples
+                if self.samples > self._most_seconds * self._rate:
+                    hours = f"{self._most_seconds / 3600:g} hours"
+                    raise Unhearable(f"This recording lasts longer than {hours}.")
+                self._file.mux(self._sound.encode(frame))
+        if self.samples == before:
+            raise Unhearable(_DAMAGED)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, failed: object, *_: object) -> None:
+        if failed is None:
+            self._file.mux(self._sound.encode(None))
+        self._file.close()
 
 
 def _opened(recording: BinaryIO) -> InputContainer:
@@ -189,9 +230,9 @@ def _peak(frame: av.AudioFrame) -> float:
 
 
 def _mono(
-    container: InputContainer, stream: av.AudioStream, sample_format: str
+    container: InputContainer, stream: av.AudioStream, sample_format: str, rate: int
 ) -> Iterator[av.AudioFrame]:
-    """The sound at 16 kHz in one channel."""
+    """The sound at that rate in one channel."""
     resampler, shape = None, None
     for packet in _packets(container, stream):
         for frame in _frames(packet):
@@ -199,7 +240,7 @@ def _mono(
             if resampler is None or now != shape:
                 if resampler is not None:
                     yield from resampler.resample(None)
-                resampler = av.AudioResampler(format=sample_format, layout="mono", rate=_RATE)
+                resampler = av.AudioResampler(format=sample_format, layout="mono", rate=rate)
                 shape = now
             frame.pts = None
             yield from resampler.resample(frame)

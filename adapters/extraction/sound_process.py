@@ -1,11 +1,11 @@
-"""The `SoundReader` port: recordings on disk, opened in processes of their own, within limits."""
+"""The ports `SoundReader` and `SoundJoiner`: processes that open recordings, within limits."""
 
 import asyncio
 import os
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
@@ -14,12 +14,12 @@ from typing import BinaryIO
 import msgspec
 
 from domain.errors import Unavailable, Unreadable
-from domain.sound import MOST_SECONDS, Sound
+from domain.sound import MOST_JOINED_SECONDS, MOST_SECONDS, Mp3, Sound
 
 _ROOT = str(Path(__file__).resolve().parents[2])
 """Where the packages stand, installed or not."""
 _STOPPED = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_WALL_S = {"probe": 120.0, "mp3": 900.0}
+_WALL_S = {"probe": 120.0, "mp3": 900.0, "join": 900.0}
 _SLOW = "Reading this recording took too long. Save it anew, as MP3 for example, and add that."
 _CRASHED = (
     "This recording makes its reader crash: it is damaged, or needs too much memory."
@@ -58,8 +58,18 @@ class SoundProcesses:
             if not size:
                 raise Unreadable("This recording is empty: it has 0 bytes.")
             answer = await self.ask("probe", file)
-            seconds = Decimal(answer.seconds).quantize(_MILLISECOND)
+            seconds = _decimal(answer.seconds)
             yield Recording(self, file, Sound(answer.format, seconds, answer.loudest_db, size))
+
+    async def joined(self, parts: Sequence[bytes]) -> Mp3:
+        """See `SoundJoiner.joined`."""
+        with tempfile.TemporaryFile() as file, tempfile.TemporaryFile() as target:
+            await asyncio.to_thread(file.writelines, parts)
+            file.flush()
+            lengths = map(len, parts)
+            answer = await self.ask("join", file, target.fileno(), MOST_JOINED_SECONDS, *lengths)
+            content = await asyncio.to_thread(_whole, target)
+        return Mp3(content, _decimal(answer.seconds))
 
     async def ask(self, request: str, recording: BinaryIO, *more: int) -> _Answer:
         """The answer of a process to `request`; descriptors among `more` must be above 2.
@@ -103,6 +113,10 @@ class Recording:
         with tempfile.TemporaryFile() as target:
             await self._processes.ask("mp3", self._file, target.fileno(), bits_per_s, MOST_SECONDS)
             return await asyncio.to_thread(_whole, target)
+
+
+def _decimal(seconds: float) -> Decimal:
+    return Decimal(seconds).quantize(_MILLISECOND)
 
 
 def _whole(file: BinaryIO) -> bytes:

@@ -64,6 +64,35 @@ async def test_every_format_is_measured_and_converted(
         assert (stream.rate, stream.layout.name) == (16_000, "mono")
 
 
+async def test_parts_of_any_kind_are_joined_to_one_mp3(sounds: SoundProcesses) -> None:
+    parts = [
+        *(wav(tone(1.5, rate=22_050), rate=22_050), encoded("mp3", "libmp3lame", 2.0)),
+        *(encoded("mp3", "libmp3lame", 1.0, rate=44_100), encoded("ogg", "libopus", 0.5)),
+    ]
+    mp3 = await sounds.joined(parts)
+    assert mp3.seconds == pytest.approx(5, abs=0.3)
+    with av.open(io.BytesIO(mp3.content), "r") as file:
+        stream = file.streams.audio[0]
+        assert (stream.rate, stream.layout.name) == (24_000, "mono")
+        assert stream.bit_rate == 96_000
+    async with sounds.opened(blocks(mp3.content)) as joined:
+        assert joined.sound.seconds == pytest.approx(mp3.seconds, abs=Decimal("0.1"))
+
+
+async def test_ten_minutes_are_joined_in_seconds(sounds: SoundProcesses) -> None:
+    part = (await sounds.joined([wav(tone(20, rate=24_000), rate=24_000)])).content
+    began = time.monotonic()
+    mp3 = await sounds.joined([part] * 30)
+    assert mp3.seconds == pytest.approx(600, abs=5)
+    assert time.monotonic() - began < 30
+
+
+async def test_a_part_that_is_no_recording_joins_nothing(sounds: SoundProcesses) -> None:
+    for broken in (b"", b"\0" * 5000, b'{"error": "busy"}'):
+        with pytest.raises(Unreadable, match="damaged"):
+            await sounds.joined([wav(tone(1)), broken])
+
+
 async def test_a_wav_with_something_uncommon_inside_is_converted(sounds: SoundProcesses) -> None:
     async with sounds.opened(blocks(encoded("wav", "adpcm_ima_wav"))) as recording:
         assert not recording.sound.goes_as_it_is

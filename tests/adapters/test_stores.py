@@ -834,7 +834,9 @@ async def test_characters_read_aloud_are_reserved_kept_and_charged(uow: Postgres
     call = replace(_intent(user, 0), kind=CallKind.TTS, price=price, bound=bound)
     async with uow() as tx:
         await tx.ledger.open(call, ALIVE)
-        assert await tx.ledger.find(call.id) == (call, CallStatus.PENDING)
+        found, status = await tx.ledger.find(call.id) or (call, CallStatus.FAILED)
+    assert (found.bound, status) == (bound, CallStatus.PENDING)
+    assert found.price.cost(bound) == 3
     assert (await _again(uow, user)).credit == 7
     async with uow() as tx:
         await tx.ledger.settle(

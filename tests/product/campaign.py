@@ -217,18 +217,20 @@ class Campaign:
     def _wait_for_the_end(self) -> None:
         self.provider.settings.rules = []
         until(self._is_over, within_s=300)
-        # A call of a search whose web process was killed waits for its lease.
-        self.stage.sql("update model_calls set lease_until = now() where status = 'pending'")
-        until(lambda: not self.stage.count("model_calls", "status = 'pending'"), within_s=20)
+        waited_s = time.time() - max(self.killed, default=0)
+        until(self._nothing_is_held, within_s=max(60 - waited_s, 5))
 
     def _is_over(self) -> bool:
         waiting = {
             "sources": "status in ('queued', 'processing')",
             "answers": "status = 'streaming'",
             "saq_jobs": "status in ('queued', 'active')",
-            "model_calls": "status = 'pending' and coalesce(answer_id, source_id) is not null",
         }
         return not any(self.stage.count(table, where) for table, where in waiting.items())
+
+    def _nothing_is_held(self) -> bool:
+        held = {"model_calls": "status = 'pending'", "users": "reserved <> 0"}
+        return not any(self.stage.count(table, where) for table, where in held.items())
 
     def _books(self) -> "Books":
         address = self.webs[-1][1]

@@ -83,7 +83,8 @@ class DiskBlobStore:
         return path
 
     def _keys(self, prefix: str) -> list[str]:
-        found = (p for p in self._folder.rglob("*") if p.is_file() and p.suffix != _PART)
+        folder = self._path(prefix.rpartition("/")[0])
+        found = (p for p in folder.rglob("*") if p.is_file() and p.suffix != _PART)
         keys = (str(path.relative_to(self._folder)) for path in found)
         return sorted(key for key in keys if key.startswith(prefix))
 

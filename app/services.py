@@ -7,6 +7,7 @@ from decimal import Decimal
 import structlog
 
 from app.settings import Settings
+from domain.account_contents import AccountContents
 from domain.embedding_set import EmbeddingSet
 from domain.fetching import FetchPage
 from domain.hearing import Hearing
@@ -179,7 +180,9 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
             SignInElsewhere(uow, ports.identities, rules) if ports.identities else None
         ),
         administer=Administer(uow, ports.hasher, settings.signup_credit),
-        export_account=ExportAccount(uow, ports.blobs, ports.archiver, clock),
+        export_account=ExportAccount(
+            uow, ports.blobs, ports.archiver, clock, AccountContents(uow, ports.blobs).steps
+        ),
         delete_account=DeleteAccount(uow, ports.blobs, sources.delete),
         operate=Operate(uow),
         share=ShareNotebook(uow, clock),

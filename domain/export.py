@@ -1,6 +1,8 @@
 """A whole account in one archive: its state, and what stands in its files."""
 
 import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -34,6 +36,9 @@ usage.json                 every model call and what it cost in USD
 audit.json                 acts of the account that matter to security, newest first
 
 A citation's start and end count Unicode code points of the passage's text.
+
+The account could be used while the archive was made (manifest.json: from asked_at to made_at). Each
+file tells how things were when it was written, so one may name what another does not hold.
 """
 
 
@@ -50,7 +55,7 @@ class Export:
     """An archive of a whole account.
 
     Args:
-        bytes: of the archive; None until it is ready.
+        bytes: of the archive, all its parts; None until it is ready.
         error: why there is none; one sentence.
         expires_at: when archive and entry go.
     """
@@ -64,19 +69,55 @@ class Export:
     expires_at: datetime
 
     @property
-    def key(self) -> str:
-        """Where the archive is kept."""
-        return export_key(self.user_id, self.id)
-
-    @property
     def file_name(self) -> str:
         """What it is called when it is downloaded."""
         return f"beleg-{self.created_at:%Y-%m-%d}.zip"
 
 
-def export_key(user_id: UserId, export_id: ExportId) -> str:
-    """The storage key of an archive: prefixed by its owner."""
-    return f"{user_id}/export-{export_id}.zip"
+@dataclass(frozen=True, slots=True)
+class ExportPart:
+    """A part of an archive that is made and kept; all of them, joined in order, are the archive.
+
+    Args:
+        name: of the step that made it.
+        key: where the storage keeps it.
+        size: in bytes.
+        directory: what the archive's end has to tell of its files, as the archiver wrote it.
+        counts: how many there are of what the manifest counts.
+    """
+
+    name: str
+    key: str
+    size: int
+    directory: bytes
+    counts: Mapping[str, int]
+
+
+def key_prefix(user_id: UserId, export_id: ExportId) -> str:
+    """How the storage keys of an archive's parts begin: prefixed by its owner."""
+    return f"{user_id}/export-{export_id}"
+
+
+def part_key(export: Export, number: int, attempt: int) -> str:
+    """The storage key of a part: two runs never write to the same one."""
+    return f"{key_prefix(export.user_id, export.id)}-{number}-{attempt}"
+
+
+def manifest(
+    user: User, export: Export, parts: Sequence[ExportPart], now: datetime
+) -> dict[str, Any]:
+    """What an archive is, and how many of each there are in it."""
+    counts = Counter({"notebooks": 0, "sources": 0, "answers": 0, "calls": 0})
+    for part in parts:
+        counts.update(part.counts)
+    return {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "account": user.email,
+        "asked_at": export.created_at,
+        "made_at": now,
+        **counts,
+    }
 
 
 def original_name(source: Source) -> str:

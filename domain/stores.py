@@ -19,7 +19,7 @@ from domain.audit import Act, AuditEntry
 from domain.conversation import Answer, AnswerEvent, AnswerStatus, Citation, Feedback, Message
 from domain.embedding_set import EmbeddingSet
 from domain.errors import Problem
-from domain.export import Export
+from domain.export import Export, ExportPart
 from domain.fetch import Fetch
 from domain.ids import (
     AnswerId,
@@ -259,8 +259,27 @@ class Exports(Protocol):
         """Those that have not expired, newest first."""
         ...
 
-    async def begin(self, export_id: ExportId) -> int | None:
-        """Count another try: how many there were; None where it is gone or needs none."""
+    async def begin(self, export_id: ExportId) -> tuple[int, int] | None:
+        """Begin a run, which fences every earlier one; holds the export until commit.
+
+        Returns:
+            The run's number, and how many began since a part was last added, this one included;
+            None where the export is gone or needs none.
+        """
+        ...
+
+    async def parts(self, export_id: ExportId) -> list[ExportPart]:
+        """What is made of its archive, in order."""
+        ...
+
+    async def add_part(
+        self, export_id: ExportId, attempt: int, number: int, part: ExportPart
+    ) -> bool:
+        """Record a part; False where that run was fenced, or the export is gone.
+
+        Args:
+            number: of parts before it.
+        """
         ...
 
     async def again(self, export_id: ExportId, lifetime: timedelta) -> Export | None:
@@ -271,7 +290,9 @@ class Exports(Protocol):
         """Its archive is there, with so many bytes."""
         ...
 
-    async def fail(self, export_id: ExportId, error: str) -> None: ...
+    async def fail(self, export_id: ExportId, error: str) -> None:
+        """Give it up, and forget its parts."""
+        ...
 
     async def expired(self) -> list[Export]: ...
 

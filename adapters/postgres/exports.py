@@ -1,11 +1,12 @@
 """Rows of account archives."""
 
+import json
 from datetime import timedelta
 from uuid import UUID
 
 from adapters.postgres.connection import Row
 from adapters.postgres.rows import Store, page_of
-from domain.export import Export, ExportStatus
+from domain.export import Export, ExportPart, ExportStatus
 from domain.ids import ExportId, UserId, new_id
 from domain.stores import Page
 
@@ -58,13 +59,47 @@ class PostgresExports(Store):
         )
         return page_of(rows, limit, _export)
 
-    async def begin(self, export_id: ExportId) -> int | None:
+    async def begin(self, export_id: ExportId) -> tuple[int, int] | None:
         row = await self._one(
-            "update exports set tries = tries + 1 where id = :id and status = 'queued'"
-            " returning tries",
+            "update exports set attempt = attempt + 1, tries = tries + 1"
+            " where id = :id and status = 'queued' returning attempt, tries",
             id=export_id,
         )
-        return row.tries if row else None
+        return (row.attempt, row.tries) if row else None
+
+    async def parts(self, export_id: ExportId) -> list[ExportPart]:
+        rows = await self._all(
+            "select name, key, bytes as size, directory, counts from export_parts"
+            " where export_id = :id order by number",
+            id=export_id,
+        )
+        return [
+            ExportPart(row.name, row.key, row.size, row.directory, json.loads(row.counts))
+            for row in rows
+        ]
+
+    async def add_part(
+        self, export_id: ExportId, attempt: int, number: int, part: ExportPart
+    ) -> bool:
+        is_mine = await self._run(
+            "update exports set tries = 0"
+            " where id = :id and attempt = :attempt and status = 'queued'",
+            id=export_id,
+            attempt=attempt,
+        )
+        if is_mine:
+            await self._run(
+                "insert into export_parts (export_id, number, name, key, bytes, directory, counts)"
+                " values (:id, :number, :name, :key, :size, :directory, cast(:counts as json))",
+                id=export_id,
+                number=number,
+                name=part.name,
+                key=part.key,
+                size=part.size,
+                directory=part.directory,
+                counts=json.dumps(dict(part.counts)),
+            )
+        return is_mine == 1
 
     async def again(self, export_id: ExportId, lifetime: timedelta) -> Export | None:
         row = await self._one(
@@ -89,6 +124,7 @@ class PostgresExports(Store):
             id=export_id,
             error=error,
         )
+        await self._run("delete from export_parts where export_id = :id", id=export_id)
 
     async def expired(self) -> list[Export]:
         rows = await self._all("select * from exports where expires_at <= now() limit 1000")

@@ -1,54 +1,65 @@
-"""Everything of an account in one archive, made by a worker and kept for a week."""
+"""Everything of an account in one archive, made by a worker in parts and kept for a week."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, TypeVar
 from uuid import UUID
 
-from domain.account import ApiToken, User
+from domain.account import User
+from domain.account_contents import Counts, Step, once
 from domain.audit import Act
 from domain.errors import NotFound, Unavailable
 from domain.export import (
     EXPORT_LIFETIME,
-    FORMAT,
-    FORMAT_VERSION,
-    READ_ME,
     Export,
+    ExportPart,
     ExportStatus,
-    account_entry,
-    answer_entry,
-    audit_entry,
-    export_key,
-    notebook_entry,
-    original_name,
-    passage_entry,
-    source_entry,
+    key_prefix,
+    manifest,
+    part_key,
     to_json,
-    usage_entry,
 )
 from domain.ids import ExportId, UserId
 from domain.jobs import EXPORT_ACCOUNT
-from domain.notebook import Notebook
-from domain.ports import Archiver, BlobStore, Clock, OpenArchive
-from domain.source import Source
-from domain.stores import Page, Stores, UnitOfWork
+from domain.ports import Archiver, BlobStore, Clock, OpenPart
+from domain.stores import Page, UnitOfWork
 
-T = TypeVar("T")
-_ROWS = 200
 _MOST_TRIES = 8
-_BEGINNING, _END = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 _GAVE_UP = "Making this archive was interrupted again and again. Ask for a new one."
+
+
+@dataclass(slots=True)
+class _Run:
+    """One of the runs that make an archive.
+
+    Args:
+        parts: what is made, by this run and earlier ones.
+    """
+
+    user: User
+    export: Export
+    attempt: int
+    parts: list[ExportPart]
+
+    @property
+    def size(self) -> int:
+        """What is made, in bytes."""
+        return sum(part.size for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class ExportAccount:
-    """Make archives of accounts and hand them out to their owners."""
+    """Make archives of accounts and hand them out to their owners.
+
+    Args:
+        steps: what an account's archive holds, in the same order in every run.
+    """
 
     uow: UnitOfWork
     blobs: BlobStore
     archiver: Archiver
     clock: Clock
+    steps: Callable[[User], AsyncGenerator[Step, None]]
 
     async def request(self, user: User, *, peer: str) -> Export:
         """Have an archive made; the one that is being made already, where there is one."""
@@ -88,160 +99,95 @@ class ExportAccount:
         export = await self.get(user, export_id)
         if export.status is not ExportStatus.READY:
             raise Unavailable(export.error or "This archive is still being made. Try again soon.")
-        return export, self.blobs.stream(export.key)
+        async with self.uow(at_once=True) as tx:
+            parts = await tx.exports.parts(export_id)
+        return export, self._joined(parts)
 
     async def expire(self) -> None:
-        """Delete archives whose time has come."""
+        """Delete archives whose time has come, finished or not."""
         async with self.uow(at_once=True) as tx:
             expired = await tx.exports.expired()
         for export in expired:
-            await self.blobs.delete(export.key)
-            async with self.uow(at_once=True) as tx:
+            # In one transaction: no run adds a part any more, and a kill leaves the row.
+            async with self.uow() as tx:
                 await tx.exports.forget(export.id)
+                await self._delete_files(export.user_id, export.id)
 
     async def __call__(self, user_id: UserId, export_id: ExportId) -> None:
-        """Make the archive: whole or not at all; a second run makes it anew.
+        """Make the parts that are not made yet.
+
+        A second run goes on where the first one ended. If that one is still alive, it ends at its
+        next part: only the run that began last adds any.
 
         Raises:
             Unavailable: worth another run later.
         """
-        async with self.uow() as tx:
-            tries = await tx.exports.begin(export_id)
-            user = await tx.accounts.get(user_id)
-            if tries and tries > _MOST_TRIES:
-                await tx.exports.fail(export_id, _GAVE_UP)
-        if tries is not None and tries <= _MOST_TRIES and user:
-            async with self.archiver.opened() as archive:
-                await self._fill(archive, user)
-                size, content = await archive.finished()
-                await self.blobs.put(export_key(user_id, export_id), content)
-            async with self.uow() as tx:
-                await tx.exports.finish(export_id, size)
-        # Its account may have gone meanwhile, and nobody else knows of the file.
-        async with self.uow(at_once=True) as tx:
-            is_there = await tx.exports.get(export_id) is not None
-        if not is_there:
-            await self.blobs.delete(export_key(user_id, export_id))
+        run = await self._begin(user_id, export_id)
+        if run is None:
+            return
+        made = {part.name for part in run.parts}
+        async with aclosing(self.steps(run.user)) as steps:
+            async for step in steps:
+                if step.name not in made and not await self._make(run, step):
+                    return
 
-    async def _fill(self, archive: OpenArchive, user: User) -> None:
-        counts = {"notebooks": 0, "sources": 0, "answers": 0, "calls": 0}
-        await archive.add("README.txt", _once(READ_ME.encode()))
-        tokens = [token async for token in self._tokens(user)]
-        await archive.add("account.json", _once(to_json(account_entry(user, tokens))))
-        await archive.add("notebooks.json", _array(self._notebook_entries(user, counts)))
-        async for source in self._sources(user):
-            counts["sources"] += 1
-            await self._add_source(archive, source)
-        async for notebook in self._notebooks(user):
-            name = f"chats/{notebook.id}.json"
-            await archive.add(name, _array(self._answers(user, notebook, counts)))
-        await archive.add("usage.json", _array(self._usage(user, counts)))
-        await archive.add("audit.json", _array(self._acts(user)))
-        manifest = {
-            "format": FORMAT,
-            "version": FORMAT_VERSION,
-            "account": user.email,
-            "made_at": self.clock.now(),
-            **counts,
-        }
-        await archive.add("manifest.json", _once(to_json(manifest)))
+        async def fill(part: OpenPart) -> Counts:
+            told = manifest(run.user, run.export, run.parts, self.clock.now())
+            await part.add("manifest.json", once(to_json(told)))
+            return {}
 
-    async def _add_source(self, archive: OpenArchive, source: Source) -> None:
-        folder = f"sources/{source.id}"
-        await archive.add(f"{folder}/source.json", _once(to_json(source_entry(source))))
-        if source.version_id:
-            async with self.uow() as tx:
-                passages = await tx.sources.passages(source.version_id)
-            read = to_json([passage_entry(passage) for passage in passages])
-            await archive.add(f"{folder}/passages.json", _once(read))
-        # A web page that was never fetched has none.
-        if await self.blobs.has(source.blob_key):
-            name = f"{folder}/original/{original_name(source)}"
-            await archive.add(name, self.blobs.stream(source.blob_key))
+        await self._make(run, Step("manifest", fill), is_last=True)
 
-    async def _every(
-        self, page: Callable[[Stores, UUID | None], Awaitable[Page[T]]]
-    ) -> AsyncIterator[T]:
-        """Every row of a list, however many there are.
+    async def _begin(self, user_id: UserId, export_id: ExportId) -> _Run | None:
+        """Begin another run; None where nothing is left to make.
 
-        Args:
-            page: reads the rows after a cursor.
+        Files that earlier runs did not come to record go, while no other run can begin.
         """
-        after = None
-        while True:
-            async with self.uow() as tx:
-                found = await page(tx, after)
-            for row in found.items:
-                yield row
-            if (after := found.next_cursor) is None:
-                return
+        async with self.uow() as tx:
+            begun = await tx.exports.begin(export_id)
+            if begun and begun[1] > _MOST_TRIES:
+                await tx.exports.fail(export_id, _GAVE_UP)
+            parts = await tx.exports.parts(export_id)
+            user, export = await tx.accounts.get(user_id), await tx.exports.get(export_id)
+            if begun or export is None:
+                await self._delete_files(user_id, export_id, but=parts)
+        if begun and user and export and export.status is ExportStatus.QUEUED:
+            return _Run(user, export, begun[0], parts)
+        return None
 
-    def _tokens(self, user: User) -> AsyncIterator[ApiToken]:
-        return self._every(
-            lambda tx, after: tx.credentials.tokens(user.id, limit=_ROWS, after=after)
-        )
-
-    def _notebooks(self, user: User) -> AsyncIterator[Notebook]:
-        return self._every(lambda tx, after: tx.notebooks.page(user.id, limit=_ROWS, after=after))
-
-    def _sources(self, user: User) -> AsyncIterator[Source]:
-        return self._every(lambda tx, after: tx.sources.of_owner(user.id, limit=_ROWS, after=after))
-
-    async def _notebook_entries(
-        self, user: User, counts: dict[str, int]
-    ) -> AsyncIterator[Mapping[str, Any]]:
-        async for notebook in self._notebooks(user):
-            counts["notebooks"] += 1
-            yield await self._notebook_entry(user, notebook)
-
-    async def _notebook_entry(self, user: User, notebook: Notebook) -> Mapping[str, Any]:
-        sources = self._every(
-            lambda tx, after: tx.sources.in_notebook(notebook.id, limit=_ROWS, after=after)
-        )
-        shares = self._every(
-            lambda tx, after: tx.shares.page(notebook.id, limit=_ROWS, after=after)
-        )
-        is_own = notebook.owner_id == user.id
-        guests = [share async for share in shares] if is_own else []
-        return notebook_entry(notebook, [source async for source in sources], guests)
-
-    async def _answers(
-        self, user: User, notebook: Notebook, counts: dict[str, int]
-    ) -> AsyncIterator[Mapping[str, Any]]:
-        async for answer in self._every(
-            lambda tx, after: tx.answers.page(notebook.id, user.id, limit=_ROWS, after=after)
-        ):
-            counts["answers"] += 1
-            yield answer_entry(answer)
-
-    async def _usage(self, user: User, counts: dict[str, int]) -> AsyncIterator[Mapping[str, Any]]:
-        async for row in self._every(
-            lambda tx, after: tx.ledger.rows(
-                user.id, start=_BEGINNING, end=_END, limit=_ROWS, after=after
+    async def _make(self, run: _Run, step: Step, *, is_last: bool = False) -> bool:
+        """Make a part; False where a newer run has begun, or the export is gone."""
+        key = part_key(run.export, len(run.parts), run.attempt)
+        async with self.archiver.part(run.size) as part:
+            counts = await step.fill(part)
+            before = [one.directory for one in run.parts] if is_last else None
+            finished = await part.finished(before)
+            await self.blobs.put(key, finished.content)
+        run.parts.append(ExportPart(step.name, key, finished.size, finished.directory, counts))
+        async with self.uow() as tx:
+            is_mine = await tx.exports.add_part(
+                run.export.id, run.attempt, len(run.parts) - 1, run.parts[-1]
             )
-        ):
-            counts["calls"] += 1
-            yield usage_entry(row)
+            if is_mine and is_last:
+                await tx.exports.finish(run.export.id, run.size)
+        if not is_mine:
+            await self.blobs.delete(key)
+        return is_mine
 
-    async def _acts(self, user: User) -> AsyncIterator[Mapping[str, Any]]:
-        async for entry in self._every(
-            lambda tx, after: tx.audit.page(limit=_ROWS, after=after, of=user.id)
-        ):
-            yield audit_entry(entry)
+    async def _joined(self, parts: Sequence[ExportPart]) -> AsyncGenerator[bytes, None]:
+        for part in parts:
+            async with aclosing(self.blobs.stream(part.key)) as blocks:
+                async for block in blocks:
+                    yield block
+
+    async def _delete_files(
+        self, user_id: UserId, export_id: ExportId, *, but: Sequence[ExportPart] = ()
+    ) -> None:
+        kept = {part.key for part in but}
+        for key in await self.blobs.keys(key_prefix(user_id, export_id)):
+            if key not in kept:
+                await self.blobs.delete(key)
 
 
 def _arguments(export: Export) -> dict[str, str]:
     return {"user_id": str(export.user_id), "export_id": str(export.id)}
-
-
-async def _once(content: bytes) -> AsyncIterator[bytes]:
-    yield content
-
-
-async def _array(rows: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[bytes]:
-    """A JSON array, a piece a row."""
-    before = b"["
-    async for row in rows:
-        yield before + b"\n" + to_json(row)
-        before = b","
-    yield b"[]\n" if before == b"[" else b"\n]\n"

@@ -169,29 +169,6 @@ async def test_settings_are_told_without_secrets() -> None:
     assert shown["MAX_FILE_BYTES"] == "20000000"
 
 
-async def test_an_archive_expires(beleg: Beleg) -> None:
-    user, exports = await beleg.user(), beleg.services.export_account
-    made = (await user.post("/me/export")).json()
-    problem(await user.get(f"/me/exports/{made['id']}/archive"), 503, "unavailable")
-    who, which = await _id(user), ExportId(UUID(made["id"]))
-    await exports(who, which)
-    archive = await user.get(f"/me/exports/{made['id']}/archive")
-    assert archive.content.startswith(b"PK")
-    async with beleg.services.accounts.uow() as tx:
-        export = await tx.exports.get(which)
-    assert export
-    assert await exports.blobs.has(export.key)
-    async with beleg.services.accounts.uow() as tx:
-        await tx.exports.forget(which)
-        ended, _ = await tx.exports.add(who, timedelta(seconds=-1))
-    await exports.expire()
-    assert not await exports.blobs.has(ended.key)
-    assert (await user.get("/me/exports")).json()["items"] == []
-    # A run whose row has gone leaves no file.
-    await exports(who, which)
-    assert not await exports.blobs.has(export.key)
-
-
 async def test_an_archive_holds_every_token(beleg: Beleg) -> None:
     user = await beleg.user()
     who = await _id(user)

@@ -1,6 +1,5 @@
 """The OpenAI SDK as every OpenAI-compatible endpoint is called with it, and its errors in ours."""
 
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -10,15 +9,11 @@ import msgspec
 import openai
 from openai import AsyncOpenAI
 
-from domain.errors import ModelError, ModelRefused, ModelUnavailable
-from domain.text_gate import clean
+from adapters.refusals import own_words, refusal, retry_after_s
+from domain.errors import ModelUnavailable
 
-_LATER = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 _NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
-_QUOTED_CHARS = 300
 _NO_KEY = "no-key-is-set"
-_SHORTEST_SECRET = 8
-"""Characters: a shorter key protects nothing, and may stand in any word."""
 
 
 class Client(AsyncOpenAI):
@@ -82,10 +77,9 @@ def translated(client: AsyncOpenAI, model: str, asked: str) -> Iterator[None]:
     try:
         yield
     except openai.APIStatusError as error:
-        wait_s = _retry_after_s(error.response.headers)
-        raise _refused(
-            error.status_code, client, model, asked, _words(error, client), wait_s
-        ) from error
+        wait_s = retry_after_s(error.response.headers)
+        words = _words(error, client)
+        raise refusal(error.status_code, _host(client), model, asked, words, wait_s) from error
     except openai.APIConnectionError as error:
         sent = not isinstance(error.__cause__, _NOT_SENT)
         verb = "did not answer" if sent else "cannot be reached"
@@ -97,7 +91,7 @@ def translated(client: AsyncOpenAI, model: str, asked: str) -> Iterator[None]:
         # An error object inside a stream: its status, if any, stands in its code.
         code = error.code or ""
         status = int(code) if code.isdecimal() else HTTPStatus.BAD_GATEWAY
-        answered = _refused(status, client, model, asked, _words(error, client), None)
+        answered = refusal(status, _host(client), model, asked, _words(error, client))
         if isinstance(answered, ModelUnavailable):
             answered.may_be_billed = True
         raise answered from error
@@ -106,45 +100,11 @@ def translated(client: AsyncOpenAI, model: str, asked: str) -> Iterator[None]:
         raise ModelUnavailable(message, may_be_billed=True) from error
 
 
-def _refused(
-    status: int, client: AsyncOpenAI, model: str, asked: str, words: str, wait_s: float | None
-) -> ModelError:
-    host = _host(client)
-    if status in _LATER or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        message = f"{host} cannot serve {model} right now ({status}): {words}"
-        return ModelUnavailable(message, retry_after_s=wait_s)
-    if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or "api key" in words.lower():
-        return ModelRefused(
-            f"{host} does not accept the key for {model} ({status}): {words} "
-            "Check the API key in the settings."
-        )
-    if status == HTTPStatus.NOT_FOUND:
-        return ModelRefused(
-            f"{host} has no model {model} ({status}): {words} "
-            "Check the model's name and the base URL; model lists change."
-        )
-    return ModelRefused(f"{host} refuses the request to {model} with {asked} ({status}): {words}")
-
-
 def _words(error: openai.APIError, client: AsyncOpenAI) -> str:
-    """The provider's own words, a short sentence without the key, which some providers echo."""
     body = error.body if isinstance(error.body, dict) else {}
     said = body.get("message") or error.code or error.type or "no reason given."
-    words = clean(str(said))
-    if len(client.api_key) >= _SHORTEST_SECRET:
-        words = words.replace(client.api_key, "[key]")
-    words = words.strip()[:_QUOTED_CHARS]
-    return words if words.endswith((".", "!", "?")) else f"{words}."
+    return own_words(said, client.api_key)
 
 
 def _host(client: AsyncOpenAI) -> str:
     return str(client.base_url.host)
-
-
-def _retry_after_s(headers: httpx2.Headers) -> float | None:
-    """Seconds to wait by Retry-After; None for its other form, a date, which no provider sends."""
-    try:
-        seconds = float(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None

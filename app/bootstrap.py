@@ -112,6 +112,7 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
     from adapters.prices import load_prices
     from adapters.web.client import WebClient
     from app.chunkers import chunker_named
+    from app.periodic import renewing
     from app.services import Ports, wire
     from domain import channels
 
@@ -161,6 +162,7 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
             reranker=await _reranker(settings, stack),
         )
         wired = wire(ports, settings, notices)
+        await stack.enter_async_context(renewing(wired))
         # What is there by now stays: the collector need not walk it again and again.
         gc.freeze()
         yield wired

@@ -19,13 +19,19 @@ log = structlog.get_logger()
 async def reaping(services: Services) -> AsyncIterator[None]:
     """Clean up after dead processes every few seconds, for as long as the block runs.
 
-    Every web process and every worker does it, so that no single one has to be alive, and says of
-    its own model calls that they are.
+    Every web process and every worker does it, so that no single one has to be alive.
     """
-    async with (
-        _every(_RENEW_S, "renewing", services.renew_calls),
-        _every(_REAP_S, "reaping", services.reap),
-    ):
+    async with _every(_REAP_S, "reaping", services.reap):
+        yield
+
+
+@asynccontextmanager
+async def renewing(services: Services) -> AsyncIterator[None]:
+    """Keep others from taking this process's model calls for a dead one's.
+
+    Whatever process makes calls has to do it.
+    """
+    async with _every(_RENEW_S, "renewing", services.renew_calls):
         yield
 
 

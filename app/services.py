@@ -98,7 +98,7 @@ class Services:
     usage: ReadUsage
     reap: Reap
     renew_calls: Callable[[], Awaitable[None]]
-    """Keeps the model calls of this process from being taken for a dead one's."""
+    """Renews the leases of the model calls that this process is making."""
     sweep_files: SweepFiles
     embedding_set: EmbeddingSet
     notices: tuple[str, ...]

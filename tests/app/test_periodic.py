@@ -5,7 +5,7 @@ from typing import cast
 
 from structlog.testing import capture_logs
 
-from app.periodic import reaping
+from app.periodic import reaping, renewing
 from app.services import Services
 from domain.errors import Unavailable
 
@@ -27,7 +27,7 @@ class Failing:
 async def test_each_failure_is_logged_as_what_it_is() -> None:
     failing = Failing()
     with capture_logs() as logs:
-        async with reaping(cast("Services", failing)):
+        async with reaping(cast("Services", failing)), renewing(cast("Services", failing)):
             await failing.tried.wait()
             await asyncio.sleep(0)
     events = {log["event"]: log for log in logs}

@@ -1,4 +1,4 @@
-"""Question, passages, history -> messages. The only prompt text of the product."""
+"""Question, passages, history -> messages; and how every prompt fences in its passages."""
 
 import hashlib
 from collections.abc import Sequence
@@ -50,11 +50,11 @@ def grounded(
         documents: every one of the notebook.
         history: earlier messages, oldest first.
     """
-    key = _key(hits)
+    key = key_of(hits)
     system = _GROUNDED.format(
         key=key,
         documents="\n".join(f"- {d.kind}: {_title(d.title)}" for d in documents),
-        passages="\n\n".join(_passage(hit, key) for hit in hits) or "(none fits the question)",
+        passages="\n\n".join(fenced(hit, key) for hit in hits) or "(none fits the question)",
     )
     return [Message(Role.SYSTEM, system), *_recent(history), Message(Role.USER, question)]
 
@@ -75,13 +75,14 @@ def _recent(history: Sequence[Message]) -> Sequence[Message]:
     return history[first:]
 
 
-def _key(hits: Sequence[Hit]) -> str:
+def key_of(hits: Sequence[Hit]) -> str:
     """What no source can know beforehand: its own words are part of what this is made of."""
     said = "\0".join(text for hit in hits for text in (hit.source_title, hit.text))
     return hashlib.sha256(said.encode(errors="replace")).hexdigest()[:12]
 
 
-def _passage(hit: Hit, key: str) -> str:
+def fenced(hit: Hit, key: str) -> str:
+    """A passage as quoted data, between delimiters that it cannot forge."""
     page = f' page="{hit.page}"' if hit.page else ""
     title = _title(hit.source_title)
     return (

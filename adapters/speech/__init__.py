@@ -1,0 +1,1 @@
+"""Text to speech: one module per provider, all behind the port `Speech`."""

@@ -1,0 +1,137 @@
+"""Text to speech made here, for nothing: hibari for English, espeak-ng for what it does not speak."""
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+import msgspec
+
+from domain.errors import ModelRefused, ModelUnavailable, Unavailable, Unreadable
+from domain.ports import SoundJoiner
+from domain.speech import VOICES, Line, SpeechLimits, Spoken, Voice, characters, require_whole
+from domain.usage import TokenUsage
+
+LOCAL_VOICES = "local-voices"
+ESPEAK = "espeak-ng"
+_ROOT = str(Path(__file__).resolve().parents[2])
+"""Where the packages stand, installed or not."""
+_WALL_S = 240.0
+_ESPEAK_NAMES = {
+    "linde": "de+f2",
+    "ahorn": "de+m3",
+    "birke": "de+f5",
+    "willow": "en-us+f2",
+    "rowan": "en-us+m3",
+}
+_WORDS_A_MINUTE = "150"
+_HIBARI_TUNES = {"willow": (1.0, 24_000), "rowan": (1.15, 20_900)}
+"""It has one voice. Spoken faster and played slower, it is a lower one at the same pace."""
+_LEAST_WAV_BYTES = 1_000
+"""Less is a header with nothing to hear behind it."""
+
+
+def installed_voices(joiner: SoundJoiner) -> "LocalSpeech | None":
+    """What speaks here; None where neither of the two is installed."""
+    program, hibari = shutil.which(ESPEAK), find_spec("hibari") is not None
+    return LocalSpeech(joiner, program, hibari=hibari) if program or hibari else None
+
+
+class LocalSpeech:
+    """The port `Speech` without a network, a key or a price, in processes of their own.
+
+    Args:
+        joiner: makes one MP3 of what they speak.
+        espeak: its absolute path; None where it is not installed.
+        hibari: whether the extra `beleg[voice]` is.
+    """
+
+    provider = "local"
+    model = LOCAL_VOICES
+    limits = SpeechLimits(4_000, 60, several_voices=True)
+
+    def __init__(self, joiner: SoundJoiner, espeak: str | None, *, hibari: bool) -> None:
+        self._joiner = joiner
+        self._espeak = espeak
+        self._tunes = _HIBARI_TUNES if hibari else {}
+        names = {*self._tunes, *(_ESPEAK_NAMES if espeak else ())}
+        self.voices: frozenset[Voice] = frozenset(v for v in VOICES if v.name in names)
+        self._turn = asyncio.Semaphore(1)
+
+    def bound(self, lines: Sequence[Line]) -> TokenUsage:
+        """See the port; they cost nothing."""
+        return TokenUsage(0, characters=characters(lines))
+
+    async def speak(self, lines: Sequence[Line]) -> Spoken:
+        """See the port."""
+        async with self._turn:
+            wavs = await self._wavs(lines)
+        audible = [wav for wav in wavs if len(wav) > _LEAST_WAV_BYTES]
+        if not audible:
+            raise ModelRefused("There is nothing in this text that can be read aloud.")
+        try:
+            mp3 = await self._joiner.joined(audible)
+        except (Unavailable, Unreadable) as error:
+            raise ModelUnavailable(f"The recording was lost here: {error.message}") from error
+        usage = self.bound(lines)
+        require_whole(lines, mp3.seconds, usage, self.model)
+        return Spoken(mp3.content, mp3.seconds, usage)
+
+    async def _wavs(self, lines: Sequence[Line]) -> list[bytes]:
+        """A WAV file a line; hibari, which takes a second to load, reads all of its own at once."""
+        tuned = [line for line in lines if line.voice.name in self._tunes]
+        found = iter(await self._by_hibari(tuned)) if tuned else iter(())
+        return [
+            next(found) if line.voice.name in self._tunes else await self._by_espeak(line)
+            for line in lines
+        ]
+
+    async def _by_hibari(self, lines: Sequence[Line]) -> list[bytes]:
+        asked = [(line.text, *self._tunes[line.voice.name]) for line in lines]
+        out = await _output("adapters.speech.hibari_child", [], msgspec.json.encode(asked))
+        return msgspec.msgpack.decode(out, type=list[bytes])
+
+    async def _by_espeak(self, line: Line) -> bytes:
+        assert self._espeak is not None  # noqa: S101 - `voices` has it only where it is installed
+        command = [self._espeak, "-v", _ESPEAK_NAMES[line.voice.name], "-s", _WORDS_A_MINUTE]
+        more = ["-b", "1", "--stdin", "--stdout"]
+        return await _output("adapters.speech.espeak_child", [*command, *more], line.text.encode())
+
+
+async def _output(module: str, arguments: Sequence[str], given: bytes) -> bytes:
+    """What a process of ours prints."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", module, str(os.getpid()), *arguments),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={
+                "PYTHONPATH": _ROOT,
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "LC_ALL": "C.UTF-8",
+                "OPENBLAS_NUM_THREADS": "1",  # it would start threads before it is confined
+            },
+            cwd="/",
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ModelUnavailable("The speaking process cannot be started. Try again.") from error
+    try:
+        async with asyncio.timeout(_WALL_S):
+            out, _ = await process.communicate(given)
+    except TimeoutError as error:
+        # Its CPU time is limited too: this machine is busy.
+        raise ModelUnavailable("Speaking took too long here. Try again later.") from error
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    if process.returncode:
+        raise ModelRefused("This text could not be read aloud here. Try a shorter one.")
+    return out

@@ -2,7 +2,6 @@
 
 import io
 import json
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -160,6 +159,15 @@ def files_of(stage: Stage, user: str) -> list[str]:
     return sorted(str(path) for path in folder.rglob("*") if path.is_file())
 
 
+def parts_of(stage: Stage, export: str) -> list[tuple[str, str, int]]:
+    """What is made of an archive: names, keys and when their files were written."""
+    parts = stage.sql(
+        "select name, key from export_parts where export_id = %s order by number", export
+    )
+    files = stage.product.data / "files"
+    return [(name, key, (files / key).stat().st_mtime_ns) for name, key in parts]
+
+
 def archive_through_a_kill(stage: Stage, person: Person) -> bytes:
     """An archive whose worker is killed in the middle; another one goes on."""
     export = person.client.post("/me/export").json()["id"]
@@ -167,11 +175,16 @@ def archive_through_a_kill(stage: Stage, person: Person) -> bytes:
     with psycopg.connect(stage.product.database_url) as connection:
         connection.execute("lock table audit_log")  # which is read last
         worker = stage.product.worker()
-        until(lambda: stage.count("exports", "tries > 0 and status = 'queued'") == 1)
-        time.sleep(0.5)
+        until(lambda: stage.count("export_parts", "export_id = %s and name = 'usage'", export) == 1)
         kill(worker)
+    made = parts_of(stage, export)
+    assert sum(name.startswith("source ") for name, _, _ in made) == 20
     stage.product.worker()
-    return downloaded(person, export)
+    archive = downloaded(person, export)
+    parts = parts_of(stage, export)
+    assert parts[: len(made)] == made, "nothing is made again"
+    assert [name for name, _, _ in parts[len(made) :]] == ["audit", "manifest"]
+    return archive
 
 
 def leave_through_a_kill(stage: Stage, person: Person) -> None:

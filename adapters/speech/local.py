@@ -1,4 +1,4 @@
-"""Text to speech made here, for nothing: hibari for English, espeak-ng for what it does not speak."""
+"""Text to speech made here, for nothing: hibari for English, espeak-ng for the rest."""
 
 import asyncio
 import os

@@ -56,7 +56,9 @@ class OpenAISpeech:
         """One request; see the port."""
         voice = self._names[lines[0].voice.name]
         asked = {
-            "model": self.model, "input": _text(lines), "voice": voice,
+            "model": self.model,
+            "input": _text(lines),
+            "voice": voice,
             "response_format": "mp3",
         }
         with translated(self._client, self.model, f"the voice {voice}"):

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from app.data_folder import default_data_folder
+from app.speech_settings import Speaker, speaker
 from domain.errors import Rejected
 from domain.pdf_capture import MOST_PDF_PAGES
 from domain.retrieval import RetrievalMode
@@ -81,6 +82,10 @@ class Settings:
     """STT_MODEL, STT_BASE_URL, STT_API_KEY; None: the local model, where it is installed."""
     stt_timeout_s: float
     """Seconds a recording may take to be sent and transcribed."""
+    tts: Speaker | None
+    """TTS_PROVIDER and the variables of its provider; None: what is installed here."""
+    tts_timeout_s: float
+    """Seconds a piece of text may take to be read aloud."""
     prices_file: Path | None
     """Prices over the shipped ones, in TOML."""
     storage_url: str
@@ -169,6 +174,8 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         pdf_vision_max_pages=read.integer("PDF_VISION_MAX_PAGES", 100, 0, MOST_PDF_PAGES),
         stt=read.named_endpoint("STT", unless=LOCAL_EARS),
         stt_timeout_s=read.seconds("STT_TIMEOUT_S", 600),
+        tts=speaker(read),
+        tts_timeout_s=read.seconds("TTS_TIMEOUT_S", 300),
         prices_file=Path(prices) if prices else None,
         storage_url=read.url("STORAGE_URL", (data / "files").as_uri(), "file"),
         chunker=read.choice(

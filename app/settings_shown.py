@@ -4,6 +4,7 @@ from dataclasses import fields, is_dataclass
 from urllib.parse import urlsplit, urlunsplit
 
 from app.settings import Endpoint, Settings
+from app.speech_settings import Speaker
 
 _SET, _NOT_SET = "(set)", "(not set)"
 _VARIABLES = {"chat": "LLM"}
@@ -18,6 +19,12 @@ def settings_shown(settings: Settings) -> list[tuple[str, str]]:
         name = _VARIABLES.get(item.name, item.name.upper())
         if isinstance(value, Endpoint):
             shown += _endpoint(name, value)
+        elif isinstance(value, Speaker):
+            voices = ", ".join(f"{ours}={theirs}" for ours, theirs in value.voices.items())
+            shown += [
+                *((f"{name}_PROVIDER", value.provider), *_endpoint(name, value)),
+                (f"{name}_VOICES", _text(voices)),
+            ]
         elif not item.repr:
             shown.append((name, _SET if value else _NOT_SET))
         elif is_dataclass(value):
@@ -28,7 +35,7 @@ def settings_shown(settings: Settings) -> list[tuple[str, str]]:
     return shown
 
 
-def _endpoint(name: str, endpoint: Endpoint) -> list[tuple[str, str]]:
+def _endpoint(name: str, endpoint: Endpoint | Speaker) -> list[tuple[str, str]]:
     return [
         (f"{name}_MODEL", endpoint.model),
         (f"{name}_BASE_URL", _without_password(endpoint.base_url)),

@@ -78,6 +78,7 @@ def test_every_field_of_the_settings_is_read_from_a_variable() -> None:
         "oidc": "oidc_issuer",
         "vision": "vision_model",
         "stt": "stt_model",
+        "tts": "tts_provider",
     }
     documented = {name.lower() for name in _documented()}
     for field in fields(Settings):

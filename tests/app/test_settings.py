@@ -3,6 +3,7 @@ from decimal import Decimal
 import pytest
 
 from app.settings import read_settings
+from app.speech_settings import Speaker
 from domain.errors import Rejected
 from domain.retrieval import RetrievalMode
 
@@ -76,3 +77,46 @@ def test_an_empty_value_counts_as_absent(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_value_that_cannot_be_used_names_its_variable(name: str, value: str) -> None:
     with pytest.raises(Rejected, match=name):
         read_settings({name: value})
+
+
+def test_who_reads_aloud_is_who_has_a_key() -> None:
+    azure = {"AZURE_SPEECH_KEY": "k", "AZURE_SPEECH_REGION": "swedencentral"}
+    assert read_settings({}).tts is None
+    assert read_settings({"INFERENCE_API_KEY": "k"}).tts is None
+    assert read_settings(azure).tts == Speaker(
+        "azure", "azure-neural", "https://swedencentral.tts.speech.microsoft.com", "k"
+    )
+    told = read_settings({"ELEVENLABS_API_KEY": "k", "TTS_VOICES": "linde=abc, rowan = d"}).tts
+    assert told == Speaker(
+        *("elevenlabs", "eleven_multilingual_v2", "https://api.elevenlabs.io", "k"),
+        {"linde": "abc", "rowan": "d"},
+    )
+    ours = {"TTS_MODEL": "kokoro", "TTS_BASE_URL": "http://127.0.0.1:1/v1"}
+    assert read_settings(ours).tts == Speaker("openai", "kokoro", "http://127.0.0.1:1/v1")
+    assert read_settings(azure | ours).tts == Speaker(
+        "azure", "kokoro", "http://127.0.0.1:1/v1", "k"
+    )
+    for chosen in ("local", "none"):
+        assert read_settings(azure | {"TTS_PROVIDER": chosen}).tts == Speaker(chosen)
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"TTS_PROVIDER": "espeak"}, "TTS_PROVIDER is one of azure, .* not 'espeak'"),
+        ({"TTS_PROVIDER": "azure"}, "AZURE_SPEECH_KEY is not set"),
+        ({"TTS_PROVIDER": "elevenlabs"}, "ELEVENLABS_API_KEY is not set"),
+        ({"TTS_PROVIDER": "openai"}, "TTS_MODEL is not set"),
+        ({"TTS_API_KEY": "k"}, "TTS_MODEL is not set"),
+        ({"TTS_MODEL": "tts-1"}, "no endpoint is set"),
+        ({"AZURE_SPEECH_KEY": "k"}, "AZURE_SPEECH_REGION is the name"),
+        ({"AZURE_SPEECH_KEY": "k", "AZURE_SPEECH_REGION": "a.b/c"}, "not 'a.b/c'"),
+        ({"AZURE_SPEECH_KEY": "k", "ELEVENLABS_API_KEY": "k"}, "TTS_PROVIDER is not set"),
+        ({"ELEVENLABS_API_KEY": "k", "TTS_VOICES": "anna=x"}, "TTS_VOICES .* not 'anna=x'"),
+        ({"ELEVENLABS_API_KEY": "k", "TTS_VOICES": "linde"}, "TTS_VOICES .* not 'linde'"),
+        ({"TTS_VOICES": "linde=x"}, "no provider"),
+    ],
+)
+def test_what_does_not_fit_for_speech_is_named(environment: dict[str, str], said: str) -> None:
+    with pytest.raises(Rejected, match=said):
+        read_settings(environment)

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 MAY_WAIT = {
     "ports.py",
     "stores.py",
+    "account_contents.py",
     "metering.py",
     "reranking.py",
     "capture.py",

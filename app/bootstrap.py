@@ -18,11 +18,21 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from adapters.embedded_postgres import EmbeddedPostgres
+    from adapters.extraction.sound_process import SoundProcesses
     from adapters.inference.openai_client import Client
     from app.services import Services
     from app.settings import Endpoint, Settings
+    from app.speech_settings import Speaker
     from domain.embedding_set import EmbeddingSet
-    from domain.ports import BlobStore, ChatModel, Embedder, Reranker, Transcriber, Vision
+    from domain.ports import (
+        BlobStore,
+        ChatModel,
+        Embedder,
+        Reranker,
+        Speech,
+        Transcriber,
+        Vision,
+    )
     from domain.stores import UnitOfWork
     from domain.usecases.administer import Administer
 
@@ -71,6 +81,8 @@ def check(settings: "Settings") -> None:
             prices.of(endpoint.model)
     if settings.stt:
         prices.of_sound(settings.stt.model)
+    if settings.tts and settings.tts.model:
+        prices.of_speech(settings.tts.model)
 
 
 @asynccontextmanager
@@ -139,6 +151,7 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
             identities = await stack.enter_async_context(
                 OpenIdProvider(client.issuer, client.client_id, client.client_secret, SystemClock())
             )
+        sounds = SoundProcesses()
         ports = Ports(
             uow=uow,
             is_ready=uow.is_ready,
@@ -156,8 +169,10 @@ async def services(settings: "Settings") -> AsyncIterator["Services"]:
             similarity_floor=floor,
             chat=await _chat(settings, stack),
             vision=await _vision(settings, stack),
-            sounds=SoundProcesses(),
+            sounds=sounds,
             transcriber=await _transcriber(settings, stack),
+            speech=await _speech(settings, sounds, stack),
+            joiner=sounds,
             prices=load_prices(settings.prices_file),
             reranker=await _reranker(settings, stack),
         )
@@ -267,6 +282,43 @@ async def _transcriber(settings: "Settings", stack: AsyncExitStack) -> "Transcri
     return OpenAITranscriber(client, settings.stt.model, settings.stt_timeout_s)
 
 
+async def _speech(
+    settings: "Settings", sounds: "SoundProcesses", stack: AsyncExitStack
+) -> "Speech | None":
+    """The provider's voices, or those that are installed here."""
+    tts = settings.tts
+    if tts is None or tts.provider == "local":
+        from adapters.speech.local import installed_voices
+
+        found = installed_voices(sounds)
+        if tts and found is None:
+            raise Rejected(
+                "TTS_PROVIDER is local, and nothing here reads aloud: install espeak-ng, or"
+                " beleg[voice] for English."
+            )
+        return found
+    from adapters.speech.recording import SpeechHabits
+
+    habits = SpeechHabits(tts.model, tts.voices, settings.tts_timeout_s)
+    match tts.provider:
+        case "azure":
+            from adapters.speech.azure import AzureSpeech, open_azure
+
+            http = await stack.enter_async_context(open_azure(tts.base_url, tts.api_key))
+            return AzureSpeech(http, habits, sounds)
+        case "elevenlabs":
+            from adapters.speech.elevenlabs import ElevenLabsSpeech, open_elevenlabs
+
+            http = await stack.enter_async_context(open_elevenlabs(tts.base_url, tts.api_key))
+            return ElevenLabsSpeech(http, habits, sounds)
+        case "openai":
+            from adapters.speech.openai import OpenAISpeech
+
+            return OpenAISpeech(await _client(tts, stack), habits, sounds)
+        case _:
+            return None
+
+
 async def _reranker(settings: "Settings", stack: AsyncExitStack) -> "Reranker | None":
     if settings.rerank is None:
         return None
@@ -276,7 +328,7 @@ async def _reranker(settings: "Settings", stack: AsyncExitStack) -> "Reranker | 
     return HttpReranker(client, settings.rerank.model, timeout_s=settings.rerank_timeout_s)
 
 
-async def _client(endpoint: "Endpoint", stack: AsyncExitStack) -> "Client":
+async def _client(endpoint: "Endpoint | Speaker", stack: AsyncExitStack) -> "Client":
     from adapters.inference.openai_client import open_client
 
     client = open_client(endpoint.base_url, endpoint.api_key)

@@ -26,7 +26,9 @@ from domain.ports import (
     PasswordHasher,
     Reader,
     Reranker,
+    SoundJoiner,
     SoundReader,
+    Speech,
     Transcriber,
     Vision,
     WebFetcher,
@@ -36,6 +38,7 @@ from domain.reranking import MeteredReranker
 from domain.retrieval import RetrievalSettings
 from domain.sight import Sight
 from domain.sign_up import SignUpRules
+from domain.speaking import MeteredSpeech
 from domain.stores import UnitOfWork
 from domain.usage import TokenUsage
 from domain.usecases.add_source import AddSource
@@ -95,6 +98,8 @@ class Services:
     read_citation: ReadCitation
     live: LiveAnswers
     listener: Listener
+    speech: MeteredSpeech | None
+    """None where nothing reads aloud."""
     usage: ReadUsage
     reap: Reap
     renew_calls: Callable[[], Awaitable[None]]
@@ -131,6 +136,8 @@ class Ports:
     vision: Vision | None
     sounds: SoundReader
     transcriber: Transcriber | None
+    speech: Speech | None
+    joiner: SoundJoiner
     prices: PriceList
     reranker: Reranker | None = None
 
@@ -148,6 +155,8 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
     sight = _sight(ports.vision, meter, settings)
     if ports.transcriber:
         prices.of_sound(ports.transcriber.model)
+    if ports.speech:
+        prices.of_speech(ports.speech.model)
     floor = settings.similarity_floor
     retrieval = RetrievalSettings(
         mode=settings.retrieval_mode,
@@ -238,6 +247,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         read_citation=ReadCitation(uow),
         live=live,
         listener=ports.listener,
+        speech=MeteredSpeech(ports.speech, meter) if ports.speech else None,
         usage=ReadUsage(uow),
         reap=Reap(uow),
         renew_calls=meter.renew,

@@ -1,13 +1,13 @@
 """Text to speech at Azure AI Speech, by SSML over REST."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 import httpx
 
 from adapters.refusals import own_words, refusal, retry_after_s
-from adapters.speech.recording import spoken
+from adapters.speech.recording import SpeechHabits, spoken
 from adapters.speech.request import answer_to, is_served, open_http
 from domain.errors import ModelCut
 from domain.ports import SoundReader
@@ -51,10 +51,8 @@ class AzureSpeech:
 
     Args:
         client: from `open_azure`.
-        model: a name for the price list: Azure's neural voices have none.
+        habits: its model is a name for the price list: Azure has none for its neural voices.
         sounds: measures what comes.
-        voices: Azure's names by ours, over the usual ones.
-        timeout_s: for a whole request.
     """
 
     provider = "azure"
@@ -62,19 +60,13 @@ class AzureSpeech:
     limits = SpeechLimits(6_000, 50, several_voices=True)
 
     def __init__(
-        self,
-        client: httpx.AsyncClient,
-        model: str,
-        sounds: SoundReader,
-        *,
-        voices: Mapping[str, str],
-        timeout_s: float,
+        self, client: httpx.AsyncClient, habits: SpeechHabits, sounds: SoundReader
     ) -> None:
         self._client = client
         self._sounds = sounds
-        self._names = {**_VOICES, **voices}
-        self._timeout_s = timeout_s
-        self.model = model
+        self._names = {**_VOICES, **habits.voices}
+        self._timeout_s = habits.timeout_s
+        self.model = habits.model
 
     def bound(self, lines: Sequence[Line]) -> TokenUsage:
         """See the port: the whole document, as if its tags were billed too."""

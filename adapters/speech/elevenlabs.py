@@ -1,13 +1,13 @@
 """Text to speech at ElevenLabs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
 
 import httpx
 import msgspec
 
 from adapters.refusals import own_words, refusal, retry_after_s
-from adapters.speech.recording import spoken
+from adapters.speech.recording import SpeechHabits, spoken
 from adapters.speech.request import answer_to, is_served, open_http
 from domain.errors import ModelError, ModelRefused, ModelUnavailable
 from domain.ports import SoundReader
@@ -37,10 +37,8 @@ class ElevenLabsSpeech:
 
     Args:
         client: from `open_elevenlabs`.
-        model: as ElevenLabs calls it.
+        habits: its model is as ElevenLabs calls it, its voices are by their ids.
         sounds: measures what comes.
-        voices: ids of its voices by our names, over the usual ones.
-        timeout_s: for a whole request.
     """
 
     provider = "elevenlabs"
@@ -49,19 +47,13 @@ class ElevenLabsSpeech:
     """What the most exacting of its models takes."""
 
     def __init__(
-        self,
-        client: httpx.AsyncClient,
-        model: str,
-        sounds: SoundReader,
-        *,
-        voices: Mapping[str, str],
-        timeout_s: float,
+        self, client: httpx.AsyncClient, habits: SpeechHabits, sounds: SoundReader
     ) -> None:
         self._client = client
         self._sounds = sounds
-        self._names = {**_VOICES, **voices}
-        self._timeout_s = timeout_s
-        self.model = model
+        self._names = {**_VOICES, **habits.voices}
+        self._timeout_s = habits.timeout_s
+        self.model = habits.model
 
     def bound(self, lines: Sequence[Line]) -> TokenUsage:
         """See the port: as sent, so that it is also what is billed."""

@@ -1,10 +1,10 @@
 """Text to speech at an OpenAI-compatible endpoint."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from adapters.inference.openai_client import Client, translated
-from adapters.speech.recording import spoken
+from adapters.speech.recording import SpeechHabits, spoken
 from domain.ports import SoundReader
 from domain.speech import VOICES, Line, SpeechLimits, Spoken
 from domain.usage import TokenUsage
@@ -23,30 +23,19 @@ class OpenAISpeech:
 
     Args:
         client: from `open_client`; the caller closes it.
-        model: the endpoint's name for the model.
         sounds: measures what comes.
-        voices: the endpoint's names by ours, over the usual ones.
-        timeout_s: for a whole request.
     """
 
     provider = "openai"
     voices = frozenset(VOICES)
     limits = SpeechLimits(4_096, 1_000, several_voices=False)
 
-    def __init__(
-        self,
-        client: Client,
-        model: str,
-        sounds: SoundReader,
-        *,
-        voices: Mapping[str, str],
-        timeout_s: float,
-    ) -> None:
+    def __init__(self, client: Client, habits: SpeechHabits, sounds: SoundReader) -> None:
         self._client = client
         self._sounds = sounds
-        self._names = {**_VOICES, **voices}
-        self._timeout_s = timeout_s
-        self.model = model
+        self._names = {**_VOICES, **habits.voices}
+        self._timeout_s = habits.timeout_s
+        self.model = habits.model
 
     def bound(self, lines: Sequence[Line]) -> TokenUsage:
         """See the port: as sent, so that it is also what is billed."""

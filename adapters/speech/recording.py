@@ -1,11 +1,27 @@
-"""What every provider's recording is put to before it counts as spoken."""
+"""What the providers of speech have in common: habits, and checks of what they answer."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from domain.errors import ModelAnswerInvalid, ModelCut, Unavailable, Unreadable
 from domain.ports import SoundReader
 from domain.speech import Line, Spoken, require_whole
 from domain.usage import TokenUsage
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechHabits:
+    """How a provider is asked.
+
+    Args:
+        model: as in the price list.
+        voices: the provider's names by ours, over the usual ones.
+        timeout_s: for a whole request.
+    """
+
+    model: str
+    voices: Mapping[str, str]
+    timeout_s: float
 
 
 async def spoken(

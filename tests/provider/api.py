@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tests.provider import chat, sounds
+from tests.provider import chat, sounds, voices
 from tests.provider.chat import Answer, Answering
 from tests.provider.faults import (
     EFFECTS,
@@ -24,6 +24,7 @@ from tests.provider.faults import (
     Refuse,
     Rule,
     Silence,
+    SpokenOtherwise,
     ToldOtherwise,
     VectorsOtherwise,
 )
@@ -47,6 +48,7 @@ class Settings:
         embedding_delay_s: pause before vectors are served.
         vision_delay_s: pause before a picture is read.
         hearing_delay_s: pause before a recording is heard.
+        speaking_delay_s: pause before a text is read aloud.
         answers: what the next chats say, in turn, each a text or a list of deltas; after the
             last the citing answer.
         seen: what is read off the next pictures, in turn; after the last, what stands on them.
@@ -62,6 +64,7 @@ class Settings:
         "qwen3.8-27b",
         "test-reranker",
         "whisper-1",
+        "tts-1",
     )
     api_key: str = ""
     dimension: int = 1024
@@ -70,6 +73,7 @@ class Settings:
     embedding_delay_s: float = 0.0
     vision_delay_s: float = 0.0
     hearing_delay_s: float = 0.0
+    speaking_delay_s: float = 0.0
     answers: list[str | list[str]] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
     passage: str = r'<passage n="(\d+)"'
@@ -191,6 +195,26 @@ class Api:
         call.entry.settle(Status.SERVED)
         exchange.answer(200, json.dumps(answer).encode())
 
+    async def speech(self, exchange: Exchange) -> None:
+        body = json.loads(exchange.body)
+        text = body["input"]
+        if not text or len(text) > _MOST_SPOKEN or not body["voice"]:
+            raise ValueError(f"input has 1 to {_MOST_SPOKEN} characters, and voice a name")
+        call = await self._admit(exchange, "tts", body, [text])
+        if call is None:
+            return
+        call.entry.characters, call.entry.input_tokens = len(text), 0
+        try:
+            await asyncio.sleep(self.settings.speaking_delay_s)
+        except asyncio.CancelledError:
+            call.entry.settle(Status.CLOSED)
+            raise
+        call.entry.settle(Status.SERVED)
+        audio, media_type = voices.recording(text), "audio/mpeg"
+        if isinstance(call.effect, SpokenOtherwise):
+            audio, media_type = call.effect.edit(audio), call.effect.media_type
+        exchange.answer(200, audio, media_type)
+
     async def rerank(self, exchange: Exchange) -> None:
         """Scores by shared words; faults of embeddings are faults of scores."""
         body = json.loads(exchange.body)
@@ -305,12 +329,15 @@ class Api:
         return None
 
 
+_MOST_SPOKEN = 4_096
+
 _ROUTES: dict[tuple[str, str], Callable[[Api, Exchange], Awaitable[None]]] = {
     ("GET", "/v1/models"): Api.models,
     ("POST", "/v1/embeddings"): Api.embeddings,
     ("POST", "/v1/chat/completions"): Api.chat,
     ("POST", "/v1/rerank"): Api.rerank,
     ("POST", "/v1/audio/transcriptions"): Api.transcriptions,
+    ("POST", "/v1/audio/speech"): Api.speech,
     ("POST", "/control"): Api.control,
     ("GET", "/ledger"): Api.show_ledger,
     ("DELETE", "/ledger"): Api.clear_ledger,

@@ -22,6 +22,7 @@ from tests.provider.chat import (
     slowed,
 )
 from tests.provider.vectors import Vector
+from tests.provider.voices import wav_of_a_second
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,23 @@ class HeardOtherwise:
     edit: Callable[[dict[str, object]], object]
 
 
-Effect = Refuse | Silence | AskedOtherwise | ToldOtherwise | VectorsOtherwise | HeardOtherwise
+@dataclass(frozen=True, slots=True)
+class SpokenOtherwise:
+    """A recording that is odd: the bytes that are answered, from those that ought to be."""
+
+    edit: Callable[[bytes], bytes]
+    media_type: str = "audio/mpeg"
+
+
+Effect = (
+    Refuse
+    | Silence
+    | AskedOtherwise
+    | ToldOtherwise
+    | VectorsOtherwise
+    | HeardOtherwise
+    | SpokenOtherwise
+)
 
 
 class Fault(StrEnum):
@@ -130,6 +147,10 @@ class Fault(StrEnum):
     NOTHING_HEARD = "nothing_heard"
     NO_TRANSCRIPT = "no_transcript"
     NO_SECONDS = "no_seconds"
+    NOTHING_SPOKEN = "nothing_spoken"
+    SPOKEN_JSON = "spoken_json"
+    SPOKEN_SHORT = "spoken_short"
+    SPOKEN_WAV = "spoken_wav"
 
 
 def _error(message: str, kind: str = "error", code: str | None = None) -> str:
@@ -207,6 +228,12 @@ EFFECTS: dict[Fault, Effect] = {
     Fault.NOTHING_HEARD: HeardOtherwise(lambda answer: answer | {"text": ""}),
     Fault.NO_TRANSCRIPT: HeardOtherwise(lambda _: {"segments": []}),
     Fault.NO_SECONDS: HeardOtherwise(lambda answer: {"text": answer["text"]}),
+    Fault.NOTHING_SPOKEN: SpokenOtherwise(lambda _: b""),
+    Fault.SPOKEN_JSON: SpokenOtherwise(
+        lambda _: _error("The engine fell over.").encode(), "application/json"
+    ),
+    Fault.SPOKEN_SHORT: SpokenOtherwise(lambda audio: audio[: len(audio) // 4]),
+    Fault.SPOKEN_WAV: SpokenOtherwise(lambda _: wav_of_a_second(), "audio/wav"),
 }
 
 
@@ -216,8 +243,8 @@ class Rule:
 
     Args:
         faults: one of these, chosen by the seeded generator.
-        kind: "chat", "vision", "embedding", "rerank", "stt", "summary" or "models"; "" for the
-            first two.
+        kind: "chat", "vision", "embedding", "rerank", "stt", "tts", "summary" or "models"; "" for
+            chat and embedding.
         times: calls it applies to before it is used up; None for ever.
         containing: applies only where this stands in a text to embed or in the prompt.
         having: applies only where the request has this field.

@@ -41,6 +41,8 @@ class Entry:
     output_tokens: int = 0
     seconds: int = 0
     """Of a recording, as billed."""
+    characters: int = 0
+    """Read aloud, as billed."""
     usage_reported: bool = False
     time: float = field(default_factory=time.time)
     """Unix seconds when it came in."""

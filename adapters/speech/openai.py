@@ -52,7 +52,7 @@ class OpenAISpeech:
         }
         with translated(self._client, self.model, f"the voice {voice}"):
             async with asyncio.timeout(self._timeout_s):
-                answer = await self._client.send("/audio/speech", asked)
+                answer = await self._client.send("audio/speech", asked)
         return await spoken(self._sounds, answer.content, lines, self.bound(lines), self.model)
 
 

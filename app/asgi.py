@@ -31,6 +31,7 @@ from app.routes import (
     shares_api,
     source_pages,
     sources_api,
+    voices_api,
 )
 from app.runs import Runs
 from app.services import Services
@@ -60,6 +61,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
             ),
             questions_api.router,
             shares_api.router,
+            voices_api.router,
             credentials_api.router,
             account_data_api.router,
             admin_api.router,

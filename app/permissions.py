@@ -98,6 +98,8 @@ owner   read  GET    /api/v1/answers/{answer_id}/events
 owner   ask   POST   /api/v1/answers/{answer_id}/stop
 owner   ask   POST   /api/v1/answers/{answer_id}/feedback
 
+account read  GET    /api/v1/voices
+
 admin   admin GET    /api/v1/admin/users
 admin   admin PATCH  /api/v1/admin/users/{user_id}
 admin   admin DELETE /api/v1/admin/users/{user_id}

@@ -19,6 +19,7 @@ log = structlog.get_logger()
 
 STATUS: dict[type[errors.BelegError], int] = {
     errors.NotFound: 404,
+    errors.Expired: 410,
     errors.NotSignedIn: 401,
     errors.Forbidden: 403,
     errors.WrongPassword: 403,

@@ -85,6 +85,15 @@ OPERATIONS_TEXTS: Mapping[str, tuple[str, str]] = {
     "limit_max_audio_bytes": ("Bytes einer Aufnahme", "Bytes of a recording"),
     "limit_max_words_per_source": ("Wörter einer Quelle", "Words of a source"),
     "limit_max_sources_per_notebook": ("Quellen eines Notizbuchs", "Sources of a notebook"),
+    "limit_max_running_audio_overviews_per_notebook": (
+        "Audio-Überblicke zugleich je Notizbuch",
+        "Audio overviews at once a notebook",
+    ),
+    "limit_max_audio_overviews_per_notebook": (
+        "Audio-Überblicke eines Notizbuchs",
+        "Audio overviews of a notebook",
+    ),
+    "limit_max_audio_overviews_per_day": ("Audio-Überblicke je Tag", "Audio overviews a day"),
     "make_admin": ("Zur Verwaltung machen", "Make an admin"),
     "end_admin": ("Verwaltung entziehen", "End as an admin"),
     "disable": ("Sperren", "Disable"),
@@ -111,6 +120,7 @@ OPERATIONS_TEXTS: Mapping[str, tuple[str, str]] = {
     "failed_jobs": ("Gescheitert", "Failed"),
     "no_failed_jobs": ("Nichts ist gescheitert.", "Nothing has failed."),
     "job_ingest_source": ("Quelle lesen", "Reading a source"),
+    "job_make_document": ("Dokument machen", "Making a document"),
     "job_export_account": ("Archiv machen", "Making an archive"),
     "success": ("Erfolg", "Success"),
     "latency": ("Dauer (Median / 95 %)", "Time (median / 95 %)"),

@@ -7,6 +7,7 @@ from decimal import Decimal
 import structlog
 
 from app.settings import Settings
+from app.studio import studio
 from domain.account_contents import AccountContents
 from domain.embedding_set import EmbeddingSet
 from domain.fetching import FetchPage
@@ -47,12 +48,15 @@ from domain.usecases.answer_question import AnswerQuestion, AnswerSettings
 from domain.usecases.ask_question import AskQuestion
 from domain.usecases.capture_source import CaptureSource
 from domain.usecases.change_password import ChangePassword
+from domain.usecases.create_document import CreateDocument
 from domain.usecases.delete_account import DeleteAccount
 from domain.usecases.export_account import ExportAccount
 from domain.usecases.follow_answer import FollowAnswer
+from domain.usecases.generate_document import GenerateDocument
 from domain.usecases.ingest_source import IngestSettings, IngestSource
 from domain.usecases.manage_accounts import ManageAccounts
 from domain.usecases.manage_credentials import ManageCredentials
+from domain.usecases.manage_documents import ManageDocuments
 from domain.usecases.manage_notebooks import ManageNotebooks
 from domain.usecases.manage_sources import ManageSources
 from domain.usecases.operate import Operate
@@ -100,6 +104,9 @@ class Services:
     listener: Listener
     speech: MeteredSpeech | None
     """None where nothing reads aloud."""
+    create_document: CreateDocument
+    generate_document: GenerateDocument
+    documents: ManageDocuments
     usage: ReadUsage
     reap: Reap
     renew_calls: Callable[[], Awaitable[None]]
@@ -179,6 +186,8 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         writing_cost += prices.of(ports.reranker.model).cost(pairs)
     live = LiveAnswers()
     sources = ManageSources(uow, ports.blobs, ports.reader)
+    speech = MeteredSpeech(ports.speech, meter) if ports.speech else None
+    made = studio(settings, meter, ports.blobs, chat, speech, ports.joiner, sources.delete)
     rules = SignUpRules(settings.sign_up, settings.signup_credit)
     return Services(
         settings=settings,
@@ -196,7 +205,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         operate=Operate(uow),
         share=ShareNotebook(uow, clock),
         audit=ReadAudit(uow),
-        notebooks=ManageNotebooks(uow),
+        notebooks=ManageNotebooks(uow, made.documents.delete_all),
         add_source=AddSource(
             uow,
             ports.blobs,
@@ -247,7 +256,10 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         read_citation=ReadCitation(uow),
         live=live,
         listener=ports.listener,
-        speech=MeteredSpeech(ports.speech, meter) if ports.speech else None,
+        speech=speech,
+        create_document=made.create,
+        generate_document=made.generate,
+        documents=made.documents,
         usage=ReadUsage(uow),
         reap=Reap(uow),
         renew_calls=meter.renew,

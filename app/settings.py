@@ -136,6 +136,12 @@ class Settings:
     """Sources of a notebook."""
     max_questions_per_notebook_day: int
     """Questions a notebook takes a day (UTC)."""
+    max_running_audio_overviews_per_notebook: int
+    """Audio overviews of a notebook that are made at once."""
+    max_audio_overviews_per_notebook: int
+    """Audio overviews that a notebook keeps."""
+    max_audio_overviews_per_day: int
+    """Audio overviews that a person makes a day (UTC), deleted ones included."""
     htmx_base_url: str
     """The folder of htmx.min.js and hx-sse.min.js that pages load; "" for the CDN."""
     database_pool_size: int
@@ -205,6 +211,11 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         max_words_per_source=read.integer("MAX_WORDS_PER_SOURCE", 200_000, 1),
         max_sources_per_notebook=read.integer("MAX_SOURCES_PER_NOTEBOOK", 50, 1),
         max_questions_per_notebook_day=read.integer("MAX_QUESTIONS_PER_NOTEBOOK_DAY", 50, 0),
+        max_running_audio_overviews_per_notebook=read.integer(
+            "MAX_RUNNING_AUDIO_OVERVIEWS_PER_NOTEBOOK", 1, 0
+        ),
+        max_audio_overviews_per_notebook=read.integer("MAX_AUDIO_OVERVIEWS_PER_NOTEBOOK", 20, 0),
+        max_audio_overviews_per_day=read.integer("MAX_AUDIO_OVERVIEWS_PER_DAY", 10, 0),
         htmx_base_url=read.text("HTMX_BASE_URL").rstrip("/"),
         database_pool_size=read.integer("DATABASE_POOL_SIZE", 10, 2, 200),
     )

@@ -2,6 +2,7 @@
 
 BelegError
 ├── NotFound                 the thing does not exist, or is not yours
+├── Expired                  it was there for a time, which is over
 ├── NotSignedIn              no session and no valid token
 ├── Forbidden                yours to see, not to do
 │   └── WrongPassword        signed in, but not proven once more
@@ -66,6 +67,12 @@ class NotFound(BelegError):
     code = "not_found"
 
 
+class Expired(BelegError):
+    """This was there for a time, which is over."""
+
+    code = "expired"
+
+
 class NotSignedIn(BelegError):
     """Sign in first: send a bearer token, or sign in on the page."""
 
@@ -124,6 +131,11 @@ class OverQuota(BelegError):
     """Today's questions in this notebook are used up. Try again tomorrow."""
 
     code = "quota_exhausted"
+
+    def __init__(self, message: str = "", *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+        """Seconds until it is worth another try; None for midnight (UTC)."""
 
 
 class TooManyAttempts(BelegError):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-QUEUES = ("ingest",)
+QUEUES = ("ingest", "studio")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ SUMMARISE_SOURCE = JobKind(
     name="summarise_source", queue="ingest", timeout_s=900, retries=8, priority=10
 )
 """After every source that waits: nobody waits for it."""
+MAKE_DOCUMENT = JobKind(name="make_document", queue="studio", timeout_s=3600, retries=30)
 EXPORT_ACCOUNT = JobKind(
     name="export_account", queue="ingest", timeout_s=3600, retries=30, priority=5
 )

@@ -16,6 +16,9 @@ class LimitName(StrEnum):
     AUDIO_BYTES = "max_audio_bytes"
     WORDS = "max_words_per_source"
     SOURCES = "max_sources_per_notebook"
+    RUNNING_AUDIO = "max_running_audio_overviews_per_notebook"
+    AUDIO = "max_audio_overviews_per_notebook"
+    AUDIO_OF_DAY = "max_audio_overviews_per_day"
 
 
 def require_few_bytes(what: str, size: int, most: int) -> None:

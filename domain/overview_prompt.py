@@ -34,7 +34,6 @@ Excerpts:
 {{excerpts}}"""
 _PLAIN = "Write the script."
 _FOCUSED = "Write the script. What the listener wants of it: {focus}"
-_AGAIN = "This cannot be used: {why} Write the whole script again, by all the rules."
 
 
 def messages(document: Document, excerpts: Sequence[Excerpt]) -> list[Message]:
@@ -48,9 +47,3 @@ def messages(document: Document, excerpts: Sequence[Excerpt]) -> list[Message]:
     )
     asked = _FOCUSED.format(focus=document.focus) if document.focus else _PLAIN
     return [Message(Role.SYSTEM, system), Message(Role.USER, asked)]
-
-
-def again(asked: Sequence[Message], draft: str, why: str) -> list[Message]:
-    """The prompt for a better one."""
-    told = [Message(Role.ASSISTANT, draft), Message(Role.USER, _AGAIN.format(why=why))]
-    return [*asked, *told]

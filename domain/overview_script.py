@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from domain.answer_writer import AnswerWriter
 from domain.conversation import Citation
 from domain.excerpts import Excerpt
+from domain.making import Unusable
 from domain.overview_prompt import FEWEST_WORDS, MOST_WORDS
 from domain.source import count_words
 from domain.speech import Line, Voice
@@ -25,10 +26,6 @@ _SPEAKER = re.compile(r"(?P<name>[AB])\s?[:：]\s*(?P<said>.*)", re.DOTALL)
 _ADDRESS = re.compile(r"\bhttps?://|\bwww\.\w", re.IGNORECASE)
 _DIRECTION = re.compile(r"[\[\]*]|^\([^()]*\)$", re.MULTILINE)
 _BETWEEN = "\n\n"
-
-
-class Unusable(Exception):
-    """What a model wrote is not what it was asked for; the message says why, in sentences."""
 
 
 @dataclass(frozen=True, slots=True)

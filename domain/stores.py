@@ -17,8 +17,15 @@ from domain.access import Role, Thing, Visitor
 from domain.account import ApiToken, Invitation, Session, User
 from domain.audit import Act, AuditEntry
 from domain.conversation import Answer, AnswerEvent, AnswerStatus, Citation, Feedback, Message
+from domain.document import (
+    Document,
+    DocumentKind,
+    DocumentProgress,
+    NewDocument,
+)
 from domain.embedding_set import EmbeddingSet
 from domain.errors import Problem
+from domain.excerpts import Piece
 from domain.export import Export, ExportPart
 from domain.fetch import Fetch
 from domain.ids import (
@@ -391,8 +398,11 @@ class Notebooks(Protocol):
         """With its questions and answers; its sources stay in the library."""
         ...
 
-    async def link(self, notebook_id: NotebookId, source_id: SourceId, *, most: int) -> None:
+    async def link(self, notebook_id: NotebookId, source_id: SourceId, *, most: int | None) -> None:
         """Add a source; twice is harmless.
+
+        Args:
+            most: sources it may have, what was made here not counted; None where that is added.
 
         Raises:
             TooLarge: the notebook has `most` sources already.
@@ -859,6 +869,141 @@ class SuggestedQuestions(Protocol):
         ...
 
 
+class Documents(Protocol):
+    """What is made from sources, and what was paid for on the way."""
+
+    async def hold_notebook(self, notebook_id: NotebookId) -> None:
+        """Until commit, nobody else who holds it adds a document to it, or ends or deletes one."""
+        ...
+
+    async def counts(self, notebook_id: NotebookId, kind: DocumentKind) -> tuple[int, int]:
+        """How many of a kind a notebook has that wait or are being made, and in all."""
+        ...
+
+    async def count_of_day(self, user_id: UserId, kind: DocumentKind, day: date) -> int:
+        """Count one more; how many that user made that day, deleted ones included.
+
+        Others that count wait for this transaction's end.
+        """
+        ...
+
+    async def add(self, document: NewDocument) -> None:
+        """Keep a document that is about to be made."""
+        ...
+
+    async def get(
+        self, document_id: DocumentId, user_id: UserId, *, at_least: Role = Role.OWNER
+    ) -> Document | None: ...
+
+    async def find(self, document_id: DocumentId) -> Document | None:
+        """That document, whoever asks."""
+        ...
+
+    async def page(
+        self, notebook_id: NotebookId, *, limit: int, after: UUID | None
+    ) -> Page[Document]:
+        """A notebook's documents, newest first."""
+        ...
+
+    async def of_owner(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[Document]:
+        """Everything that was made for a person, oldest first."""
+        ...
+
+    async def of_source(self, source_id: SourceId) -> Document | None:
+        """The document that is asked about as that source."""
+        ...
+
+    async def rename(self, document_id: DocumentId, title: str) -> None:
+        """Give it a title, by which it is known as a source, too; nothing replaces that."""
+        ...
+
+    async def delete(self, document_id: DocumentId) -> None: ...
+
+    async def claim(self, document_id: DocumentId) -> tuple[Document, int] | None:
+        """Begin an attempt, which fences every earlier one.
+
+        Returns:
+            The document (with the new `attempt`), and how many tries this makes since a person
+            queued it; None where there is nothing to do: it is gone, ready or failed.
+        """
+        ...
+
+    async def still_mine(self, document_id: DocumentId, attempt: int) -> bool:
+        """True while no newer attempt began and it exists; holds that until commit."""
+        ...
+
+    async def show_progress(
+        self, document_id: DocumentId, attempt: int, progress: DocumentProgress
+    ) -> bool:
+        """Publish how far it is; False where the attempt was superseded."""
+        ...
+
+    async def fail(self, document_id: DocumentId, attempt: int, problem: Problem) -> None:
+        """End as failed, unless the attempt was superseded."""
+        ...
+
+    async def requeue(self, document_id: DocumentId) -> int | None:
+        """Queue a document again that failed: the attempt it stands at; None where it did not."""
+        ...
+
+    async def stalled(self) -> list[tuple[DocumentId, int]]:
+        """Documents that wait or are being made, for which no job is left, with their attempt."""
+        ...
+
+    async def pieces(self, source_ids: Sequence[SourceId]) -> list[Piece]:
+        """What those sources say as they are read now, in the order of the ids.
+
+        Generated ones say nothing here: nothing is made from what was made.
+        """
+        ...
+
+    async def texts(self, chunk_ids: Collection[ChunkId]) -> Mapping[ChunkId, str]:
+        """The texts of those chunks; one that is gone is left out."""
+        ...
+
+    async def drafts(self, document_id: DocumentId) -> list[str]:
+        """What a model wrote for it and was paid for, oldest first."""
+        ...
+
+    async def keep_draft(self, document_id: DocumentId, number: int, text: str) -> None:
+        """Keep what a model wrote, in the transaction that settles its call."""
+        ...
+
+    async def forget_drafts(self, document_id: DocumentId) -> None: ...
+
+    async def keep_text(
+        self, document_id: DocumentId, title: str, text: str, citations: Sequence[Citation]
+    ) -> None:
+        """Keep what it says. The title replaces none that a person gave.
+
+        Of sources that were deleted meanwhile, and of those that are later, no quote is kept.
+        """
+        ...
+
+    async def speech(self, document_id: DocumentId) -> Mapping[bytes, bytes]:
+        """The recordings that were paid for, by the hash of what they say."""
+        ...
+
+    async def keep_speech(self, document_id: DocumentId, text_hash: bytes, audio: bytes) -> None:
+        """Keep a recording, in the transaction that settles its call."""
+        ...
+
+    async def publish(
+        self, document_id: DocumentId, *, seconds: Decimal | None, size: int, source_id: SourceId
+    ) -> None:
+        """Make it ready, and forget what was kept on the way.
+
+        Args:
+            size: bytes of its file.
+            source_id: the source as which it is asked about.
+        """
+        ...
+
+    async def link_secret(self) -> str:
+        """What links to files are signed with: the same for every process, made at first use."""
+        ...
+
+
 class Jobs(Protocol):
     """The queue, inside the transaction: a rollback enqueues nothing."""
 
@@ -942,6 +1087,9 @@ class Stores(Protocol):
 
     @property
     def suggestions(self) -> SuggestedQuestions: ...
+
+    @property
+    def documents(self) -> Documents: ...
 
     @property
     def jobs(self) -> Jobs: ...

@@ -19,6 +19,7 @@ class CallKind(StrEnum):
     SUMMARY = "summary"
     RERANK = "rerank"
     GUIDE = "guide"
+    DOCUMENT = "document"
     TTS = "tts"
 
 

@@ -22,6 +22,8 @@ MAY_WAIT = {
     "sight.py",
     "hearing.py",
     "speaking.py",
+    "making.py",
+    "audio_overview.py",
     "fetching.py",
     "event_log.py",
     "live.py",

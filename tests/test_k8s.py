@@ -258,8 +258,11 @@ def test_a_pod_may_do_nothing_it_does_not_need(item: Object) -> None:
     assert set(container["resources"]) == {"requests", "limits"}
 
 
-def test_a_scaler_counts_what_waits_or_runs_in_its_queue_and_is_due(database_url: str) -> None:
-    [scaler] = _scalers()
+@pytest.mark.parametrize("queue", QUEUES)
+def test_a_scaler_counts_what_waits_or_runs_in_its_queue_and_is_due(
+    database_url: str, queue: str
+) -> None:
+    [scaler] = [each for each in _scalers() if each.scale_target_ref.name.endswith(queue)]
     [trigger] = scaler.triggers
     assert trigger.type == "postgresql"
     assert (scaler.min_replica_count, trigger.metadata.activation_target_query_value) == (0, "0")
@@ -267,10 +270,10 @@ def test_a_scaler_counts_what_waits_or_runs_in_its_queue_and_is_due(database_url
         v["name"] for v in _container(WORKERS[0])["env"]
     }
     rows = [
-        ("waits", "ingest", "queued", 0),
-        ("runs", "ingest", "active", 0),
-        ("is done", "ingest", "complete", 0),
-        ("is tried again in an hour", "ingest", "queued", 3600),
+        ("waits", queue, "queued", 0),
+        ("runs", queue, "active", 0),
+        ("is done", queue, "complete", 0),
+        ("is tried again in an hour", queue, "queued", 3600),
         ("waits elsewhere", "other", "queued", 0),
     ]
     with psycopg.connect(database_url) as connection:

@@ -4,11 +4,12 @@ from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from app.services import Services
-from domain.ids import ExportId, SourceId, UserId, VersionId
+from domain.ids import DocumentId, ExportId, SourceId, UserId, VersionId
 from domain.jobs import (
     DELETE_ACCOUNT,
     EXPORT_ACCOUNT,
     INGEST_SOURCE,
+    MAKE_DOCUMENT,
     SUMMARISE_SOURCE,
     JobKind,
 )
@@ -24,6 +25,11 @@ async def summarise_source(services: Services, *, version_id: str) -> None:
     await services.summarise_source(VersionId(UUID(version_id)))
 
 
+async def make_document(services: Services, *, document_id: str) -> None:
+    """Make a document from sources."""
+    await services.generate_document(DocumentId(UUID(document_id)))
+
+
 async def export_account(services: Services, *, user_id: str, export_id: str) -> None:
     """Make an archive of an account."""
     await services.export_account(UserId(UUID(user_id)), ExportId(UUID(export_id)))
@@ -37,6 +43,7 @@ async def delete_account(services: Services, *, user_id: str) -> None:
 JOBS: dict[JobKind, Callable[..., Awaitable[None]]] = {
     INGEST_SOURCE: ingest_source,
     SUMMARISE_SOURCE: summarise_source,
+    MAKE_DOCUMENT: make_document,
     EXPORT_ACCOUNT: export_account,
     DELETE_ACCOUNT: delete_account,
 }

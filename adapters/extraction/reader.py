@@ -45,7 +45,7 @@ class FileReader:
     ) -> Reading:
         """See `Reader.read`. A process that is lost is replaced once."""
         _require_bytes(content)
-        if kind in {SourceKind.TEXT, SourceKind.MARKDOWN}:
+        if kind in {SourceKind.TEXT, SourceKind.MARKDOWN, SourceKind.GENERATED}:
             return await self._again(lambda: self._text(content, kind, charset))
         return await self._again(lambda: self._document(content, kind, charset))
 
@@ -124,7 +124,7 @@ class FileReader:
             return last
 
     async def _text(self, content: bytes, kind: SourceKind, charset: str) -> Reading:
-        markdown = kind is SourceKind.MARKDOWN
+        markdown = kind is not SourceKind.TEXT
         reply = await self._one(wire.ReadText(content, markdown, charset))
         assert isinstance(reply, wire.WholeText)  # noqa: S101 - the process's own protocol
         headings = tuple(Heading(start, tuple(path)) for start, path in reply.headings)

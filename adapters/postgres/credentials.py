@@ -22,6 +22,8 @@ case cast(:kind as text)
         (select min(a.role) from source_access a where a.source_id = :thing and a.user_id = u.id)
     when 'answer' then
         (select a.role from answer_access a where a.answer_id = :thing and a.user_id = u.id)
+    when 'document' then
+        (select a.role from document_access a where a.document_id = :thing and a.user_id = u.id)
 end as role
 """
 _NOT_SHUT = "from users u where u.id = :user_id and u.disabled_at is null for share"

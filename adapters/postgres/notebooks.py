@@ -99,19 +99,20 @@ class PostgresNotebooks(Store):
     async def delete(self, notebook_id: NotebookId) -> None:
         await self._run("delete from notebooks where id = :id", id=notebook_id)
 
-    async def link(self, notebook_id: NotebookId, source_id: SourceId, *, most: int) -> None:
+    async def link(self, notebook_id: NotebookId, source_id: SourceId, *, most: int | None) -> None:
         # The lock makes the count below true until commit.
         await self._run("select 1 from notebooks where id = :id for update", id=notebook_id)
         row = await self._one(
-            "select count(*) as linked, coalesce(bool_or(source_id = :source_id), false) as known"
-            " from notebook_sources where notebook_id = :id",
+            "select count(*) filter (where s.kind <> 'generated') as linked,"
+            " coalesce(bool_or(s.id = :source_id), false) as known from notebook_sources l"
+            " join sources s on s.id = l.source_id where l.notebook_id = :id",
             id=notebook_id,
             source_id=source_id,
         )
         assert row is not None  # noqa: S101 - an aggregate always has a row
         if row.known:
             return
-        if row.linked >= most:
+        if most is not None and row.linked >= most:
             raise TooLarge(
                 f"This notebook has {row.linked} sources, and {most} is the limit."
                 " Take one out or use another notebook."

@@ -30,6 +30,9 @@ select s.id, 'ingest_source' as kind, u.email as owner, s.title, s.error_code as
     s.error as reason, s.updated_at as at
 from sources s join users u on u.id = s.owner_id where s.status = 'failed'
 union all
+select d.id, 'make_document', u.email, d.title, d.error_code, d.error, d.updated_at
+from documents d join users u on u.id = d.owner_id where d.status = 'failed'
+union all
 select e.id, 'export_account', u.email, '', 'interrupted', e.error, e.created_at
 from exports e join users u on u.id = e.user_id where e.status = 'failed'
 """

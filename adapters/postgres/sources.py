@@ -6,6 +6,7 @@ from uuid import UUID
 
 from adapters.postgres.answers import PostgresAnswers
 from adapters.postgres.connection import Row
+from adapters.postgres.documents import PostgresDocuments
 from adapters.postgres.rows import page_of
 from adapters.postgres.source_attempts import SourceAttempts
 from adapters.postgres.source_rows import SOURCE, source_of
@@ -258,6 +259,7 @@ class PostgresSources(SourceAttempts):
     async def delete(self, source_id: SourceId) -> None:
         await self._tell(source_id)
         await PostgresAnswers(self._connection).blank_quotes(source_id)
+        await PostgresDocuments(self._connection).blank_quotes([source_id])
         # Searches that were kept for their idempotency keys hold its text too.
         await self._run(
             "delete from idempotency_keys where resource like '[%' and strpos(resource, :id) > 0",

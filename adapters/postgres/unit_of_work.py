@@ -11,6 +11,7 @@ from adapters.postgres.answers import PostgresAnswers
 from adapters.postgres.audit import PostgresAudit
 from adapters.postgres.connection import translated_errors
 from adapters.postgres.credentials import PostgresCredentials
+from adapters.postgres.documents import PostgresDocuments
 from adapters.postgres.exports import PostgresExports
 from adapters.postgres.fetches import PostgresFetches
 from adapters.postgres.idempotency import PostgresIdempotency
@@ -49,6 +50,7 @@ class PostgresStores:
         self.answers = PostgresAnswers(connection)
         self.ledger = PostgresLedger(connection)
         self.suggestions = PostgresSuggestions(connection)
+        self.documents = PostgresDocuments(connection)
         self.jobs = PostgresJobs(connection)
         self.idempotency = PostgresIdempotency(connection)
 

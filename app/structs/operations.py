@@ -144,6 +144,9 @@ class LimitsIn(msgspec.Struct, forbid_unknown_fields=True):
     max_audio_bytes: _Amount | msgspec.UnsetType = msgspec.UNSET
     max_words_per_source: _Amount | msgspec.UnsetType = msgspec.UNSET
     max_sources_per_notebook: _Amount | msgspec.UnsetType = msgspec.UNSET
+    max_running_audio_overviews_per_notebook: _Amount | msgspec.UnsetType = msgspec.UNSET
+    max_audio_overviews_per_notebook: _Amount | msgspec.UnsetType = msgspec.UNSET
+    max_audio_overviews_per_day: _Amount | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def amounts(self) -> dict[LimitName, int | None]:

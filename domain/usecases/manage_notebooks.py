@@ -1,6 +1,7 @@
 """Create, list, change and delete notebooks."""
 
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -18,9 +19,14 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
 
 @dataclass(frozen=True, slots=True)
 class ManageNotebooks:
-    """What a person does with notebooks."""
+    """What a person does with notebooks.
+
+    Args:
+        delete_documents: deletes what was made from a notebook's sources.
+    """
 
     uow: UnitOfWork
+    delete_documents: Callable[[User, NotebookId], Awaitable[None]]
 
     async def create(self, user: User, title: str, language: str = "") -> Notebook:
         """A new, empty notebook."""
@@ -66,10 +72,20 @@ class ManageNotebooks:
         return await self.get(user, notebook_id)
 
     async def delete(self, user: User, notebook_id: NotebookId) -> None:
-        """Remove it with its questions and answers; its sources stay in the library."""
+        """Remove it with its questions, answers and documents; its sources stay in the library."""
         await self.get(user, notebook_id, at_least=Role.OWNER)
+        while not await self._delete(user, notebook_id):
+            pass
+
+    async def _delete(self, user: User, notebook_id: NotebookId) -> bool:
+        """False where a document was made at this moment."""
+        await self.delete_documents(user, notebook_id)
         async with self.uow() as tx:
-            await tx.notebooks.delete(notebook_id)
+            await tx.documents.hold_notebook(notebook_id)
+            made = await tx.documents.page(notebook_id, limit=1, after=None)
+            if not made.items:
+                await tx.notebooks.delete(notebook_id)
+        return not made.items
 
 
 def _language(tag: str) -> str:

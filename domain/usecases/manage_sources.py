@@ -109,6 +109,9 @@ class ManageSources:
             await tx.sources.hold(source_id)
             if (await self._files(tx, user, source_id))[1] != hashes:
                 return False
+            if made := await tx.documents.of_source(source_id):
+                await tx.documents.delete(made.id)
+                await self.blobs.delete(made.key)
             await tx.sources.delete(source_id)
             await self.blobs.delete(source.pad_key)
             # Before the commit: who adds this file now waits for it, and then misses the file.

@@ -8,8 +8,8 @@ from uuid import UUID
 from domain.account import User
 from domain.audit import Act
 from domain.errors import Conflict, NotFound, Rejected
-from domain.ids import CallId, ExportId, SourceId, UserId
-from domain.jobs import EXPORT_ACCOUNT, INGEST_SOURCE, QUEUES
+from domain.ids import CallId, DocumentId, ExportId, SourceId, UserId
+from domain.jobs import EXPORT_ACCOUNT, INGEST_SOURCE, MAKE_DOCUMENT, QUEUES
 from domain.ledger import NOT_SERVED, Settlement
 from domain.limits import LimitName, checked
 from domain.operations import FailedJob, ModelHealth, OpenCall, OwnedSource, QueueState
@@ -65,6 +65,8 @@ class Operate:
                 await tx.jobs.enqueue(
                     INGEST_SOURCE, f"{source_id}:{attempt}", source_id=str(source_id)
                 )
+            elif (made := await tx.documents.requeue(DocumentId(job_id))) is not None:
+                await tx.jobs.enqueue(MAKE_DOCUMENT, f"{job_id}:{made}", document_id=str(job_id))
             elif export := await tx.exports.again(export_id, timedelta(days=7)):
                 await tx.jobs.enqueue(
                     EXPORT_ACCOUNT,

@@ -10,7 +10,7 @@ from domain.checks import checks_of
 from domain.conversation import AnswerEvent, AnswerStatus, EventKind
 from domain.errors import Problem
 from domain.ids import AnswerId, SourceId
-from domain.jobs import DELETE_ACCOUNT, EXPORT_ACCOUNT, INGEST_SOURCE
+from domain.jobs import DELETE_ACCOUNT, EXPORT_ACCOUNT, INGEST_SOURCE, MAKE_DOCUMENT
 from domain.stores import UnitOfWork
 
 _DIED = Problem(
@@ -29,7 +29,7 @@ class Reap:
         """End what is open and has nobody left, and forget old idempotency keys.
 
         Answers without a writer fail with the text that was seen, calls without a caller become
-        `unknown`, sources, exports and accounts that leave get the job they lost.
+        `unknown`, sources, documents, exports and accounts that leave get the job they lost.
 
         Raises:
             ExceptionGroup: what went wrong, once everything else is done.
@@ -37,7 +37,7 @@ class Reap:
         await _each(
             (
                 *(self._end_answers, self._abandon_calls, self._queue_sources),
-                *(self._queue_accounts, self._forget_keys),
+                *(self._queue_documents, self._queue_accounts, self._forget_keys),
             )
         )
 
@@ -76,6 +76,13 @@ class Reap:
             for source_id, attempt in await tx.sources.stalled():
                 await tx.jobs.enqueue(
                     INGEST_SOURCE, f"{SourceId(source_id)}:{attempt}", source_id=str(source_id)
+                )
+
+    async def _queue_documents(self) -> None:
+        async with self.uow() as tx:
+            for document_id, attempt in await tx.documents.stalled():
+                await tx.jobs.enqueue(
+                    MAKE_DOCUMENT, f"{document_id}:{attempt}", document_id=str(document_id)
                 )
 
     async def _queue_accounts(self) -> None:

@@ -9,8 +9,9 @@ from domain.conversation import Role
 from domain.document import Document, DocumentKind, DocumentStatus
 from domain.excerpts import Excerpt
 from domain.ids import ChunkId, DocumentId, NotebookId, SourceId, UserId, VersionId, new_id
-from domain.overview_prompt import again, messages
-from domain.overview_script import Script, Unusable, script_of
+from domain.making import Unusable
+from domain.overview_prompt import messages
+from domain.overview_script import Script, script_of
 from domain.retrieval import Hit
 from domain.speech import default_voices
 
@@ -76,15 +77,6 @@ def test_sources_are_quoted_data_and_the_focus_is_the_instruction() -> None:
 def test_two_voices_are_two_speakers_in_the_language_of_the_overview() -> None:
     system, _ = messages(document("linde", "ahorn", language="de"), [excerpt()])
     assert "in German; two people, A and B" in system.content
-
-
-def test_a_draft_that_cannot_be_used_is_shown_to_the_model_with_its_faults() -> None:
-    asked = messages(document(), [excerpt()])
-    roles = [(m.role, m.content) for m in again(asked, "a draft", "It has 3 words.")]
-    assert roles[:2] == [(m.role, m.content) for m in asked]
-    assert roles[2] == (Role.ASSISTANT, "a draft")
-    assert roles[3][0] is Role.USER
-    assert "It has 3 words." in roles[3][1]
 
 
 def test_markers_are_cited_and_not_spoken() -> None:

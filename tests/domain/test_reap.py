@@ -18,8 +18,8 @@ from domain.conversation import (
 )
 from domain.errors import Unavailable
 from domain.export import Export
-from domain.ids import AnswerId, NotebookId, SourceId, UserId, new_id
-from domain.jobs import INGEST_SOURCE, JobKind
+from domain.ids import AnswerId, DocumentId, NotebookId, SourceId, UserId, new_id
+from domain.jobs import INGEST_SOURCE, MAKE_DOCUMENT, JobKind
 from domain.stores import Stores, UnitOfWork
 from domain.usecases.reap import Reap
 
@@ -62,17 +62,21 @@ class Rows:
     def exports(self) -> "Exports":
         return Exports()
 
+    @property
+    def documents(self) -> "Documents":
+        return Documents(self)
+
     @asynccontextmanager
     async def uow(self, *, at_once: bool = False) -> AsyncIterator[Stores]:  # noqa: ARG002 - the port's
         yield cast("Stores", self)
 
-    def _do(self, step: str) -> None:
+    def do(self, step: str) -> None:
         if step == self.broken:
             raise Unavailable(step)
         self.done.append(step)
 
     async def abandoned(self) -> list[AnswerId]:
-        self._do("answers")
+        self.do("answers")
         return [answer.id for answer in self.dead]
 
     async def take_abandoned(self, answer_id: AnswerId) -> Answer | None:
@@ -95,22 +99,34 @@ class Rows:
 
     async def abandon(self, *, answer_id: AnswerId | None = None) -> None:
         if answer_id is None:
-            self._do("calls")
+            self.do("calls")
 
     async def stalled(self) -> list[tuple[SourceId, int]]:
-        self._do("sources")
+        self.do("sources")
         return [(SourceId(new_id()), 3)]
 
     async def enqueue(self, kind: JobKind, key: str, **arguments: str) -> None:
-        made_for = f"{arguments['source_id']}:3" if kind is INGEST_SOURCE else arguments["user_id"]
-        assert key == made_for, kind
+        made_for = {INGEST_SOURCE: "source_id:3", MAKE_DOCUMENT: "document_id:2"}
+        name, *attempt = made_for.get(kind, "user_id").split(":")
+        assert key == ":".join([arguments[name], *attempt]), kind
 
     async def leaving(self) -> list[UserId]:
-        self._do("accounts")
+        self.do("accounts")
         return [UserId(new_id())]
 
     async def forget_old(self) -> None:
-        self._do("keys")
+        self.do("keys")
+
+
+@dataclass
+class Documents:
+    """One waits, at its second attempt."""
+
+    rows: Rows
+
+    async def stalled(self) -> list[tuple[DocumentId, int]]:
+        self.rows.do("documents")
+        return [(DocumentId(new_id()), 2)]
 
 
 class Exports:
@@ -120,7 +136,7 @@ class Exports:
         return []
 
 
-STEPS = ["answers", "calls", "sources", "accounts", "keys"]
+STEPS = ["answers", "calls", "sources", "documents", "accounts", "keys"]
 
 
 async def reap(rows: Rows) -> None:

@@ -11,8 +11,8 @@ from tests.conftest import until
 from tests.product.stage import Person, Stage, in_parallel, kill
 
 CREDIT = Decimal(5)
-SLOW_S = 26.0
-"""Longer than the lease of a call, and than it takes to see that nobody renews it."""
+SLOW_S = 23.0
+"""Longer than the lease of a call, and than four processes need to see that nobody renews it."""
 
 
 def search(person: Person, notebook: str) -> int | None:

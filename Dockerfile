@@ -6,9 +6,9 @@ FROM python:3.11-slim-bookworm
 RUN useradd --uid 10001 --user-group --create-home beleg \
     && install --directory --owner=beleg --group=beleg --mode=700 /data
 
-# Reads scans and images where no vision model is set.
+# Read scans and images where no vision model is set, and texts aloud where no provider is.
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends tesseract-ocr tesseract-ocr-deu \
+    && apt-get install --yes --no-install-recommends tesseract-ocr tesseract-ocr-deu espeak-ng \
     && rm -rf /var/lib/apt/lists/*
 
 ENV BELEG_DATA=/data \

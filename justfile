@@ -45,4 +45,4 @@ check:
 pins *arguments:
     {{ compile }} {{ arguments }} pyproject.toml --group build -o requirements.txt
     {{ compile }} {{ arguments }} pyproject.toml --group dev -c requirements.txt -o requirements-dev.txt
-    {{ compile }} {{ arguments }} pyproject.toml --extra speech -c requirements.txt -o requirements-speech.txt
+    {{ compile }} {{ arguments }} pyproject.toml --extra speech --extra voice -c requirements.txt -o requirements-speech.txt

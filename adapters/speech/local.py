@@ -22,13 +22,14 @@ _ROOT = str(Path(__file__).resolve().parents[2])
 """Where the packages stand, installed or not."""
 _WALL_S = 240.0
 _ESPEAK_NAMES = {
-    "linde": "de+f2",
-    "ahorn": "de+m3",
-    "birke": "de+f5",
-    "willow": "en-us+f2",
-    "rowan": "en-us+m3",
+    "linde": "de",
+    "ahorn": "de+f2",
+    "birke": "de+m3",
+    "willow": "en-us",
+    "rowan": "en-us+f2",
 }
-_WORDS_A_MINUTE = "150"
+"""Of its variants those that a transcriber understood best, the default first."""
+_WORDS_A_MINUTE = "140"
 _HIBARI_TUNES = {"willow": (1.0, 24_000), "rowan": (1.15, 20_900)}
 """It has one voice. Spoken faster and played slower, it is a lower one at the same pace."""
 _LEAST_WAV_BYTES = 1_000

@@ -1,6 +1,6 @@
 """Text to speech at ElevenLabs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
 import httpx
@@ -56,7 +56,7 @@ class ElevenLabsSpeech:
         self.model = habits.model
 
     def bound(self, lines: Sequence[Line]) -> TokenUsage:
-        """See the port: as sent, so that it is also what is billed."""
+        """See the port: as sent."""
         return TokenUsage(0, estimated=True, characters=len(_text(lines)))
 
     async def speak(self, lines: Sequence[Line]) -> Spoken:
@@ -74,7 +74,8 @@ class ElevenLabsSpeech:
         )
         if not is_served(answer):
             raise self._error(answer, voice)
-        return await spoken(self._sounds, answer.content, lines, self.bound(lines), self.model)
+        usage = _reported(answer.headers) or self.bound(lines)
+        return await spoken(self._sounds, answer.content, lines, usage, self.model)
 
     def _error(self, answer: httpx.Response, voice: str) -> ModelError:
         status, host = answer.status_code, self._client.base_url.host
@@ -94,6 +95,12 @@ class ElevenLabsSpeech:
             )
         wait_s = retry_after_s(answer.headers)
         return refusal(status, host, self.model, f"the voice {voice}", words, wait_s)
+
+
+def _reported(headers: Mapping[str, str]) -> TokenUsage | None:
+    """The characters that it says it counted, where it says so."""
+    count = headers.get("x-character-count", "")
+    return TokenUsage(0, characters=int(count)) if count.isdecimal() else None
 
 
 def _text(lines: Sequence[Line]) -> str:

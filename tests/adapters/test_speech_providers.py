@@ -287,6 +287,14 @@ class TestElevenLabsSpeech(SpeakerContract):
         await speech.speak([Line(LINDE, TEXT)])
         assert server.served == [[("abc1", TEXT)]]
 
+    async def test_what_it_counts_is_billed_else_what_was_sent(
+        self, speech: Speech, server: ElevenLabs
+    ) -> None:
+        for counts in (True, False):
+            server.counts = counts
+            usage = (await speech.speak([Line(LINDE, TEXT)])).usage
+            assert (usage.characters, usage.estimated) == (len(TEXT), not counts)
+
     async def test_models_that_take_the_language_are_told_it(
         self, server: ElevenLabs, sounds: SoundProcesses
     ) -> None:

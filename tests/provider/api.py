@@ -236,7 +236,7 @@ class Api:
         body = json.loads(exchange.body)
         texts = [text_of(message["content"]) for message in body["messages"]]
         seen = pictures_of(body["messages"])
-        kind = "vision" if seen else "summary" if chat.is_for_summary(body["messages"]) else "chat"
+        kind = "vision" if seen else chat.kind_of(body["messages"])
         call = await self._admit(exchange, kind, body, texts, seen)
         if call is None:
             return
@@ -270,7 +270,10 @@ class Api:
             return self.settings.answers.pop(0)
         if self._answering is not None:
             return self._answering(messages)
-        return chat.citing_answer(messages, re.compile(self.settings.passage))
+        passage = re.compile(self.settings.passage)
+        if chat.is_for_script(messages):
+            return chat.script(messages, passage)
+        return chat.citing_answer(messages, passage)
 
     async def _admit(
         self,

@@ -131,6 +131,28 @@ def _opening(text: str) -> str:
     return " ".join(words[:_QUOTED_WORDS]).rstrip(".,;:") or "An empty passage"
 
 
+def kind_of(messages: Sequence[Mapping[str, object]]) -> str:
+    """What a text is asked for: a summary, a document, or an answer ("chat")."""
+    if is_for_summary(messages):
+        return "summary"
+    return "document" if is_for_script(messages) else "chat"
+
+
+def is_for_script(messages: Sequence[Mapping[str, object]]) -> bool:
+    """Whether the script of an audio overview is asked for."""
+    return str(messages[0]["content"]).startswith("You write the script of an audio overview")
+
+
+def script(messages: Sequence[Mapping[str, str]], passage: re.Pattern[str]) -> str:
+    """A script of about 650 words that quotes the first passages; by two speakers in turn."""
+    facts = citing_answer([dict(message) for message in messages], passage)
+    filler = "And so the story goes on from one thing to the next. " * 8
+    said = [facts, *(f"Part {n}. {filler}" for n in range(7))]
+    if "`A: `" in messages[0]["content"]:
+        said = [f"{'AB'[n % 2]}: {text}" for n, text in enumerate(said)]
+    return "\n\n".join(["TITLE: What the documents say", *said])
+
+
 def is_for_summary(messages: Sequence[Mapping[str, object]]) -> bool:
     """Whether a summary is asked for, which neither scripted answers nor faults of chats meet."""
     return str(messages[0]["content"]).startswith("You summarise documents.")

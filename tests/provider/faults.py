@@ -243,8 +243,8 @@ class Rule:
 
     Args:
         faults: one of these, chosen by the seeded generator.
-        kind: "chat", "vision", "embedding", "rerank", "stt", "tts", "summary" or "models"; "" for
-            chat and embedding.
+        kind: "chat", "vision", "embedding", "rerank", "stt", "tts", "summary", "document" or
+            "models"; "" for chat and embedding.
         times: calls it applies to before it is used up; None for ever.
         containing: applies only where this stands in a text to embed or in the prompt.
         having: applies only where the request has this field.

@@ -63,7 +63,8 @@ class Speaker(Server):
             return
         lines = self._lines(exchange)
         self.served.append(lines)
-        exchange.answer(200, self._spoken("".join(text for _, text in lines)), "audio/mpeg")
+        text = "".join(text for _, text in lines)
+        exchange.answer(200, self._spoken(text), "audio/mpeg", **self._counts(text))
 
     def _refusal(self, exchange: Exchange) -> Reply | None:
         raise NotImplementedError
@@ -73,6 +74,9 @@ class Speaker(Server):
 
     def _spoken(self, text: str) -> bytes:
         return recording(text)
+
+    def _counts(self, text: str) -> dict[str, str]:  # noqa: ARG002 - for those who tell
+        return {}
 
 
 class Azure(Speaker):
@@ -104,7 +108,14 @@ class Azure(Speaker):
 
 
 class ElevenLabs(Speaker):
-    """Its errors name themselves in JSON."""
+    """Its errors name themselves in JSON, and its answers say how many characters they cost."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.counts = True
+
+    def _counts(self, text: str) -> dict[str, str]:
+        return {"x_character_count": str(len(text))} if self.counts else {}
 
     def _refusal(self, exchange: Exchange) -> Reply | None:
         found = _ELEVEN_PATH.fullmatch(exchange.path)

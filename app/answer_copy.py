@@ -16,11 +16,8 @@ _LOADS = re.compile(r"!(?=\[)|<(?=[a-zA-Z/!?])")
 
 def as_markdown(answer: Answer, t: Words) -> str:
     """The text, which loads nothing wherever it is read, and what its markers stand for."""
-    text = _inert(answer.text)
-    lines = [
-        f"- \\[{citation.marker}\\] {_plain(_where(citation, t))}{_quote(citation, t)}"
-        for citation in answer.citations
-    ]
+    text = inert(answer.text)
+    lines = [cited(citation, t) for citation in answer.citations]
     if not lines:
         return f"{text}\n"
     return "\n".join([text, "", f"**{t('citations_heading')}**", "", *lines, ""])
@@ -40,6 +37,11 @@ def as_html(answer: Answer, t: Words) -> Markup:
     return Markup("").join(parts)
 
 
+def cited(citation: Citation, t: Words) -> str:
+    """What a marker stands for, as an item of a list in Markdown."""
+    return f"- \\[{citation.marker}\\] {plain(_where(citation, t))}{_quote(citation, t)}"
+
+
 def _where(citation: Citation, t: Words) -> str:
     title = " ".join(citation.source_title.split())
     if citation.removed:
@@ -53,15 +55,16 @@ def _quote(citation: Citation, t: Words, *, escaped: bool = True) -> str:
     if not quote:
         return ""
     left, right = ("„", "“") if t.language == "de" else ("“", "”")
-    return f": {left}{_plain(quote) if escaped else quote}{right}"
+    return f": {left}{plain(quote) if escaped else quote}{right}"
 
 
-def _inert(text: str) -> str:
+def inert(text: str) -> str:
     """Markdown whose pictures and tags are shown as they are written; code stays as it is."""
     parts = _CODE.split(text)  # code stands at the odd places
     parts[::2] = [_LOADS.sub(r"\\\g<0>", part) for part in parts[::2]]
     return "".join(parts)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Text as Markdown that shows it as it is."""
     return _SPECIAL.sub(r"\\\1", text)

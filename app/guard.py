@@ -15,7 +15,12 @@ from domain.account import User
 from domain.errors import Forbidden, NotFound
 from domain.ids import parse_id
 
-_THINGS = {"notebook_id": "notebook", "source_id": "source", "answer_id": "answer"}
+_THINGS = {
+    "notebook_id": "notebook",
+    "source_id": "source",
+    "answer_id": "answer",
+    "document_id": "document",
+}
 """Parameters of paths that name what somebody has a role on; the first one decides."""
 
 

@@ -89,6 +89,13 @@ _ANSWERS = {
     "/api/v1/sources/{source_id}/original": {
         "*/*": {"schema": {"type": "string", "format": "binary"}}
     },
+    "/api/v1/documents/{document_id}/audio": {
+        "audio/mpeg": {"schema": {"type": "string", "format": "binary"}}
+    },
+    "/api/v1/documents/{document_id}/export": {
+        "audio/mpeg": {"schema": {"type": "string", "format": "binary"}},
+        "text/markdown": {"schema": {"type": "string"}},
+    },
     "/api/v1/answers/{answer_id}/events": {
         "text/event-stream": {
             "schema": {

@@ -93,6 +93,15 @@ reader  read  GET    /api/v1/notebooks/{notebook_id}/suggestions
 asker   ask   POST   /api/v1/notebooks/{notebook_id}/suggestions
 reader  read  GET    /api/v1/notebooks/{notebook_id}/messages
 reader  write DELETE /api/v1/notebooks/{notebook_id}/messages
+owner   write POST   /api/v1/notebooks/{notebook_id}/documents
+reader  read  GET    /api/v1/notebooks/{notebook_id}/documents
+reader  read  GET    /api/v1/documents/{document_id}
+owner   write PATCH  /api/v1/documents/{document_id}
+owner   write DELETE /api/v1/documents/{document_id}
+owner   write POST   /api/v1/documents/{document_id}/retry
+reader  read  GET    /api/v1/documents/{document_id}/export
+anyone  -     GET    /api/v1/documents/{document_id}/audio
+
 owner   read  GET    /api/v1/answers/{answer_id}
 owner   read  GET    /api/v1/answers/{answer_id}/events
 owner   ask   POST   /api/v1/answers/{answer_id}/stop

@@ -89,9 +89,9 @@ class Product:
         _until(lambda: _is_ready(address), process)
         return process, address
 
-    def worker(self, **environment: str) -> subprocess.Popen[bytes]:
-        """A worker of the ingest queue."""
-        return self._start(["worker", "--queue", "ingest"], environment)
+    def worker(self, queue: str = "ingest", **environment: str) -> subprocess.Popen[bytes]:
+        """A worker of that queue."""
+        return self._start(["worker", "--queue", queue], environment)
 
     def log(self) -> str:
         """What all of them wrote."""

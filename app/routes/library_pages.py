@@ -1,7 +1,5 @@
 """The library: every source of a person, what is done with it, and picking from it."""
 
-import re
-from collections.abc import AsyncGenerator
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -10,6 +8,7 @@ from litestar.params import FromQuery, HeaderParameter
 from litestar.response import Stream
 
 from app.contexts import LibraryPage, LibraryRow, PickerFragment, PickerPage
+from app.ranges import ranged
 from app.rendering import frame, go_to, is_htmx, page
 from app.requests import Caller, PathText, Wired, cursor_id, path_id
 from app.services import Services
@@ -23,7 +22,6 @@ from domain.source import SourceKind, SourceStatus
 AnyRequest = Request[Any, Any, Any]
 _ENTRIES = 50
 _NOTEBOOKS = 200
-_RANGE = re.compile(r"bytes=(\d{1,15})-(\d{1,15})?")
 
 
 async def _own_notebooks(services: Services, user: User) -> list[Notebook]:
@@ -144,36 +142,9 @@ async def sound(
     wanted: Annotated[str | None, HeaderParameter(name="Range")] = None,
 ) -> Stream:
     """A recording for the page's player, from any byte on: players jump."""
-    where, asked = SourceId(path_id(source_id)), _RANGE.fullmatch(wanted or "")
-    first = int(asked[1]) if asked else 0
-    size, media_type, content = await services.sources.sound(user, where, first=first)
-    headers = {
-        "Accept-Ranges": "bytes",
-        "Cache-Control": "private, no-cache",
-        "Content-Disposition": "attachment",
-        "Content-Security-Policy": "sandbox",
-        "X-Content-Type-Options": "nosniff",
-    }
-    if asked and first >= size:
-        headers["Content-Range"] = f"bytes */{size}"
-        return Stream(iter(()), status_code=416, headers=headers)
-    last = min(int(asked[2]), size - 1) if asked and asked[2] else size - 1
-    last = max(last, first)
-    if asked:
-        headers["Content-Range"] = f"bytes {first}-{last}/{size}"
-    headers["Content-Length"] = str(last + 1 - first)
-    status = 206 if asked else 200
-    part = _first(content, last + 1 - first)
-    return Stream(part, status_code=status, media_type=media_type, headers=headers)
-
-
-async def _first(content: AsyncGenerator[bytes, None], count: int) -> AsyncGenerator[bytes, None]:
-    """So many bytes of it."""
-    async for block in content:
-        yield block[:count]
-        count -= len(block)
-        if count <= 0:
-            return
+    size, media_type, opened = await services.sources.sound(user, SourceId(path_id(source_id)))
+    headers = {"Cache-Control": "private, no-cache", "Content-Disposition": "attachment"}
+    return ranged(opened, size, media_type, wanted, headers)
 
 
 router = Router(

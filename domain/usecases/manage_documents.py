@@ -19,6 +19,9 @@ from domain.stores import Page, Stores, UnitOfWork
 
 _ROWS = 100
 
+Opened = Callable[[int], AsyncGenerator[bytes, None]]
+"""The bytes of a file from the one counted so on."""
+
 
 @dataclass(frozen=True, slots=True)
 class ManageDocuments:
@@ -138,10 +141,8 @@ class ManageDocuments:
         now = self.clock.now()
         return {document_id: signed(secret, document_id, now) for document_id in ready}
 
-    async def file(
-        self, document_id: DocumentId, link: FileLink, *, first: int = 0
-    ) -> tuple[Document, AsyncGenerator[bytes, None]]:
-        """The file behind a link, from the byte counted `first` on, whoever asks.
+    async def file(self, document_id: DocumentId, link: FileLink) -> tuple[Document, Opened]:
+        """The file behind a link, whoever asks: the document, and what gives its bytes.
 
         Raises:
             Forbidden: nobody made this link here.
@@ -153,26 +154,31 @@ class ManageDocuments:
             document = await tx.documents.find(document_id)
         if document is None:
             raise NotFound("This document was deleted.")
-        return document, await self._stream(document, first)
+        return document, await self._opened(document)
 
-    async def content(
-        self, user: User, document_id: DocumentId
-    ) -> tuple[Document, AsyncGenerator[bytes, None]]:
-        """The file of a document, whole.
+    async def content(self, user: User, document_id: DocumentId) -> tuple[Document, Opened]:
+        """The file of a document: the document, and what gives its bytes.
 
         Raises:
             NotFound: that user may not see such a document.
             Conflict: it is not ready.
         """
         document = await self.get(user, document_id)
-        return document, await self._stream(document, 0)
+        return document, await self._opened(document)
 
-    async def _stream(self, document: Document, first: int) -> AsyncGenerator[bytes, None]:
+    async def _opened(self, document: Document) -> Opened:
         if document.status is not DocumentStatus.READY:
             raise Conflict("This document is not ready.")
         if not await self.blobs.has(document.key):
             raise NotFound("The file is no longer in the storage.")
-        return self.blobs.stream(document.key, first=first)
+        return lambda first: self.blobs.stream(document.key, first=first)
+
+    async def sources(self, document: Document) -> list[str]:
+        """The titles of the sources it was made from that its notebook still has."""
+        async with self.uow(at_once=True) as tx:
+            holdings = await tx.notebooks.holdings(document.notebook_id)
+        titles = {holding.id: holding.title for holding in holdings}
+        return [titles[source_id] for source_id in document.source_ids if source_id in titles]
 
 
 async def _seen(

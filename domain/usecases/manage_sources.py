@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import secrets
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from io import BytesIO
 from uuid import UUID
@@ -213,15 +213,12 @@ class ManageSources:
         return source, self.blobs.stream(source.blob_key)
 
     async def sound(
-        self, user: User, source_id: SourceId, *, first: int = 0
-    ) -> tuple[int, str, AsyncGenerator[bytes, None]]:
+        self, user: User, source_id: SourceId
+    ) -> tuple[int, str, Callable[[int], AsyncGenerator[bytes, None]]]:
         """A recording to listen to, as it was converted where it was.
 
-        Args:
-            first: the byte to begin with.
-
         Returns:
-            Bytes in all, the media type, and the blocks from `first` on.
+            Bytes in all, the media type, and what gives the blocks from a byte on.
 
         Raises:
             NotFound: it is no recording, not that user's, or not in the storage.
@@ -233,7 +230,11 @@ class ManageSources:
             key, media_type = source.mp3_key, "audio/mpeg"
         else:
             key, media_type = source.blob_key, source.media_type
-        return await self.blobs.size(key), media_type, self.blobs.stream(key, first=first)
+        return (
+            await self.blobs.size(key),
+            media_type,
+            lambda first: self.blobs.stream(key, first=first),
+        )
 
     async def passages(
         self, user: User, source_id: SourceId, *, page: int | None = None

@@ -114,7 +114,7 @@ async def _running(app: Litestar) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _starting(postgres: str, data: Path) -> AsyncIterator[Start]:
+async def starting(postgres: str, data: Path) -> AsyncIterator[Start]:
     """Starts apps over one new database and one test provider."""
     async with AsyncExitStack() as stack:
         url = stack.enter_context(migrated_database(postgres))
@@ -142,13 +142,13 @@ async def _starting(postgres: str, data: Path) -> AsyncIterator[Start]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def start(postgres: str, tmp_path: Path) -> AsyncIterator[Start]:
     """Starts an app of the test's own, with the given environment."""
-    async with _starting(postgres, tmp_path) as begin:
+    async with starting(postgres, tmp_path) as begin:
         yield begin
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def _shared(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Beleg]:
-    async with _starting(postgres, tmp_path_factory.mktemp("beleg")) as begin:
+    async with starting(postgres, tmp_path_factory.mktemp("beleg")) as begin:
         yield await begin()
 
 

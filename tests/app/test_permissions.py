@@ -15,7 +15,8 @@ from litestar.routes import HTTPRoute
 from app.permissions import LEAST_ROLE, RULES, Rule, Who
 from app.security import COOKIE, csrf_token
 from domain.access import Role, TokenScope, Visitor
-from domain.ids import UserId
+from domain.document import DocumentKind, NewDocument
+from domain.ids import DocumentId, NotebookId, UserId
 from tests.app.conftest import Beleg, problem
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -104,6 +105,7 @@ async def scene(beleg: Beleg) -> AsyncIterator[Scene]:
         "notebook_id": notebook,
         "source_id": source,
         "answer_id": answer.json()["id"],
+        "document_id": await _made(beleg, people["owner"], notebook),
         "token_id": (await owner.get("/tokens")).json()["items"][0]["id"],
         "session_id": sessions[0]["id"],
         "user_id": str(people["asker"].id),
@@ -122,6 +124,21 @@ async def _exported(person: Person, beleg: Beleg) -> str:
     export = await exports.request(user, peer="")
     await exports(user.id, export.id)
     return str(export.id)
+
+
+async def _made(beleg: Beleg, person: Person, notebook: str) -> str:
+    """A document that is written, but not spoken yet."""
+    document = NewDocument(
+        DocumentId(uuid4()),
+        NotebookId(UUID(notebook)),
+        person.id,
+        DocumentKind.AUDIO_OVERVIEW,
+        *(f"{CANARY} talk", "", "en", ("willow",), ()),
+    )
+    async with beleg.services.accounts.uow() as tx:
+        await tx.documents.add(document)
+        await tx.documents.keep_text(document.id, "", f"The {CANARY}.", ())
+    return str(document.id)
 
 
 def _rows(*, api: bool | None = None) -> Iterator[tuple[str, str, Rule]]:
@@ -172,6 +189,7 @@ async def _state(scene: Scene) -> list[Any]:
     paths = (
         *(f"/notebooks/{notebook}", f"/notebooks/{notebook}/sources", "/sources", "/tokens"),
         *(f"/notebooks/{notebook}/messages", f"/notebooks/{notebook}/shares", "/me"),
+        f"/notebooks/{notebook}/documents",
     )
     told = [(await owner.get(path)).json() for path in paths]
     told[3] = [token["id"] for token in told[3]["items"]]

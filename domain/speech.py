@@ -1,5 +1,6 @@
 """Text that is read aloud: voices, lines, and how they are cut into requests."""
 
+import itertools
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -103,16 +104,21 @@ class Spoken:
     usage: TokenUsage
 
 
+def text_of(lines: Sequence[Line]) -> str:
+    """The lines as one text, for who reads with one voice."""
+    return "\n".join(line.text for line in lines)
+
+
 def characters(lines: Sequence[Line]) -> int:
     """Code points of the lines, a line break between two of them counted."""
-    return sum(len(line.text) + 1 for line in lines) - bool(lines)
+    return len(text_of(lines))
 
 
 def batches(lines: Sequence[Line], limits: SpeechLimits) -> list[tuple[Line, ...]]:
     """The requests that read `lines` in order, as few as go.
 
     A line that is too long is cut behind a sentence, else behind a word, else anywhere: joined,
-    its pieces are the line again. Lines without a visible character are left out.
+    its pieces are the line again. What has no visible character is left out.
     """
     requests: list[list[Line]] = []
     for line in lines:
@@ -147,19 +153,22 @@ def require_whole(lines: Sequence[Line], seconds: Decimal, usage: TokenUsage, mo
 
 
 def _pieces(line: Line, most: int) -> Iterator[Line]:
-    if not line.text.strip():
-        return
-    text = line.text
-    if len(text) > most:
-        sentences = [start for start, _ in split(text, line.voice.language)][1:]
-        words = [gap.start() for gap in _AFTER_SPACE.finditer(text)]
-        start = 0
-        while len(text) - start > most:
-            end = _last(sentences, start, most) or _last(words, start, most) or start + most
-            yield Line(line.voice, text[start:end])
-            start = end
-        text = text[start:]
-    yield Line(line.voice, text)
+    cuts = _cuts(line, most) if len(line.text) > most else []
+    for start, end in itertools.pairwise([0, *cuts, len(line.text)]):
+        text = line.text[start:end]
+        if text.strip():
+            yield Line(line.voice, text)
+
+
+def _cuts(line: Line, most: int) -> list[int]:
+    """Where a line that is too long is cut."""
+    sentences = [start for start, _ in split(line.text, line.voice.language)][1:]
+    words = [gap.start() for gap in _AFTER_SPACE.finditer(line.text)]
+    cuts, start = [], 0
+    while len(line.text) - start > most:
+        start = _last(sentences, start, most) or _last(words, start, most) or start + most
+        cuts.append(start)
+    return cuts
 
 
 def _last(cuts: Sequence[int], start: int, most: int) -> int | None:

@@ -8,7 +8,7 @@ import httpx
 
 from adapters.refusals import own_words, refusal, retry_after_s
 from adapters.speech.recording import SpeechHabits, spoken
-from adapters.speech.request import answer_to, is_served, open_http
+from adapters.speech.request import answer_to, open_http
 from domain.errors import ModelCut
 from domain.ports import SoundReader
 from domain.speech import VOICES, Line, SpeechLimits, Spoken
@@ -79,7 +79,7 @@ class AzureSpeech:
         answer = await answer_to(
             self._client, _PATH, body, "application/ssml+xml", timeout_s=self._timeout_s
         )
-        if not is_served(answer):
+        if not answer.is_success:
             status = answer.status_code
             said = _SAID.get(status) or answer.reason_phrase or "no reason given"
             words = own_words(said, self._client.headers["Ocp-Apim-Subscription-Key"])

@@ -8,10 +8,10 @@ import msgspec
 
 from adapters.refusals import own_words, refusal, retry_after_s
 from adapters.speech.recording import SpeechHabits, spoken
-from adapters.speech.request import answer_to, is_served, open_http
+from adapters.speech.request import answer_to, open_http
 from domain.errors import ModelError, ModelRefused, ModelUnavailable
 from domain.ports import SoundReader
-from domain.speech import VOICES, Line, SpeechLimits, Spoken
+from domain.speech import VOICES, Line, SpeechLimits, Spoken, characters, text_of
 from domain.usage import TokenUsage
 
 _VOICES = {
@@ -57,12 +57,12 @@ class ElevenLabsSpeech:
 
     def bound(self, lines: Sequence[Line]) -> TokenUsage:
         """See the port: as sent."""
-        return TokenUsage(0, estimated=True, characters=len(_text(lines)))
+        return TokenUsage(0, estimated=True, characters=characters(lines))
 
     async def speak(self, lines: Sequence[Line]) -> Spoken:
         """One request; see the port."""
         voice = self._names[lines[0].voice.name]
-        body = {"text": _text(lines), "model_id": self.model}
+        body = {"text": text_of(lines), "model_id": self.model}
         if self.model.endswith(_TAKES_LANGUAGE):
             body["language_code"] = lines[0].voice.language
         answer = await answer_to(
@@ -72,7 +72,7 @@ class ElevenLabsSpeech:
             "application/json",
             timeout_s=self._timeout_s,
         )
-        if not is_served(answer):
+        if not answer.is_success:
             raise self._error(answer, voice)
         usage = _reported(answer.headers) or self.bound(lines)
         return await spoken(self._sounds, answer.content, lines, usage, self.model)
@@ -101,10 +101,6 @@ def _reported(headers: Mapping[str, str]) -> TokenUsage | None:
     """The characters that it says it counted, where it says so."""
     count = headers.get("x-character-count", "")
     return TokenUsage(0, characters=int(count)) if count.isdecimal() else None
-
-
-def _text(lines: Sequence[Line]) -> str:
-    return "\n".join(line.text for line in lines)
 
 
 class _Detail(msgspec.Struct):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from adapters.inference.openai_client import Client, translated
 from adapters.speech.recording import SpeechHabits, spoken
 from domain.ports import SoundReader
-from domain.speech import VOICES, Line, SpeechLimits, Spoken
+from domain.speech import VOICES, Line, SpeechLimits, Spoken, characters, text_of
 from domain.usage import TokenUsage
 
 _VOICES = {
@@ -39,14 +39,14 @@ class OpenAISpeech:
 
     def bound(self, lines: Sequence[Line]) -> TokenUsage:
         """See the port: as sent, so that it is also what is billed."""
-        return TokenUsage(0, estimated=True, characters=len(_text(lines)))
+        return TokenUsage(0, estimated=True, characters=characters(lines))
 
     async def speak(self, lines: Sequence[Line]) -> Spoken:
         """One request; see the port."""
         voice = self._names[lines[0].voice.name]
         asked = {
             "model": self.model,
-            "input": _text(lines),
+            "input": text_of(lines),
             "voice": voice,
             "response_format": "mp3",
         }
@@ -54,7 +54,3 @@ class OpenAISpeech:
             async with asyncio.timeout(self._timeout_s):
                 answer = await self._client.send("audio/speech", asked)
         return await spoken(self._sounds, answer.content, lines, self.bound(lines), self.model)
-
-
-def _text(lines: Sequence[Line]) -> str:
-    return "\n".join(line.text for line in lines)

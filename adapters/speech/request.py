@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from http import HTTPStatus
 
 import httpx
 
@@ -37,8 +36,3 @@ async def answer_to(
         raise ModelUnavailable(message, may_be_billed=True) from error
     except (httpx.RequestError, httpx.StreamError) as error:
         raise ModelUnavailable(f"{host} did not answer.", may_be_billed=True) from error
-
-
-def is_served(answer: httpx.Response) -> bool:
-    """True for a status that brings a recording, or ought to."""
-    return answer.status_code == HTTPStatus.OK

@@ -62,6 +62,8 @@ def test_a_word_that_is_too_long_is_cut_anywhere() -> None:
 
 def test_lines_without_anything_to_say_are_left_out() -> None:
     assert batches([Line(LINDE, " \n"), Line(LINDE, "")], SEVERAL) == []
+    gap = Line(LINDE, "Ja." + " " * 300 + "Nein.")
+    assert "".join(each.text.strip() for (each,) in batches([gap], ALONE)) == "Ja.Nein."
 
 
 _LINES = st.lists(
@@ -82,9 +84,10 @@ def test_no_character_is_lost_and_no_limit_is_broken(
         assert characters(request) <= most
         assert 1 <= len(request) <= most_lines
         assert several or len({line.voice for line in request}) == 1
-    said = [line for line in lines if line.text.strip()]
-    assert "".join(piece.text for request in requests for piece in request) == "".join(
-        line.text for line in said
+    pieces = [piece for request in requests for piece in request]
+    assert all(piece.text.strip() for piece in pieces)
+    assert "".join("".join(piece.text.split()) for piece in pieces) == "".join(
+        "".join(line.text.split()) for line in lines
     )
 
 

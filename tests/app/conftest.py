@@ -20,6 +20,9 @@ from domain.ids import SourceId, UserId
 from tests.conftest import migrated_database
 from tests.provider import Provider
 
+SPEAKS = {"TTS_PROVIDER": "openai", "TTS_MODEL": "tts-1", "TTS_API_KEY": "test"}
+"""Settings of an app that reads aloud by the test provider."""
+
 
 class Beleg:
     """A running app, and clients of it."""
@@ -114,7 +117,7 @@ async def _running(app: Litestar) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def starting(postgres: str, data: Path) -> AsyncIterator[Start]:
+async def _starting(postgres: str, data: Path) -> AsyncIterator[Start]:
     """Starts apps over one new database and one test provider."""
     async with AsyncExitStack() as stack:
         url = stack.enter_context(migrated_database(postgres))
@@ -142,13 +145,13 @@ async def starting(postgres: str, data: Path) -> AsyncIterator[Start]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def start(postgres: str, tmp_path: Path) -> AsyncIterator[Start]:
     """Starts an app of the test's own, with the given environment."""
-    async with starting(postgres, tmp_path) as begin:
+    async with _starting(postgres, tmp_path) as begin:
         yield begin
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def _shared(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Beleg]:
-    async with starting(postgres, tmp_path_factory.mktemp("beleg")) as begin:
+    async with _starting(postgres, tmp_path_factory.mktemp("beleg")) as begin:
         yield await begin()
 
 
@@ -158,6 +161,21 @@ def beleg(_shared: Beleg) -> Beleg:
     _shared.provider.reset()
     _shared.services.accounts.attempts.forget("peer 127.0.0.1")
     return _shared
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def _speaking(
+    postgres: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Beleg]:
+    async with _starting(postgres, tmp_path_factory.mktemp("studio")) as begin:
+        yield await begin(**SPEAKS)
+
+
+@pytest.fixture
+def studio(_speaking: Beleg) -> Beleg:
+    """An app that reads aloud, one for all tests: each takes users of its own."""
+    _speaking.provider.reset()
+    return _speaking
 
 
 def problem(response: httpx.Response, status: int, code: str) -> dict[str, Any]:

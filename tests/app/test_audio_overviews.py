@@ -3,78 +3,17 @@
 import io
 import math
 import re
-from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
-from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import av
 import httpx
-import psycopg
 import pytest
-import pytest_asyncio
 
-from domain.ids import DocumentId, UserId
-from domain.limits import LimitName
-from tests.app.conftest import Beleg, Start, problem, starting
+from tests.app.conftest import SPEAKS, Beleg, Start, problem
+from tests.app.overviews import Json, ask, limited, make, me, queued, ready, sql, told
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-SPEAKS = {
-    "TTS_PROVIDER": "openai",
-    "TTS_MODEL": "tts-1",
-    "TTS_API_KEY": "test",
-}
-TEXT = "The bridge was built in 1932. It is red and carries many cars every day. " * 5
-Json = dict[str, Any]
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def _speaking(
-    postgres: str, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Beleg]:
-    async with starting(postgres, tmp_path_factory.mktemp("studio")) as begin:
-        yield await begin(**SPEAKS)
-
-
-@pytest.fixture
-def studio(_speaking: Beleg) -> Beleg:
-    """An app that reads aloud, one for all tests here: each takes users of its own."""
-    _speaking.provider.reset()
-    return _speaking
-
-
-async def ready(beleg: Beleg) -> tuple[httpx.AsyncClient, str, str]:
-    """A person, their notebook, and a source in it that is ready."""
-    client = await beleg.user()
-    notebook = await beleg.notebook(client)
-    return client, notebook, await beleg.text(client, notebook, TEXT)
-
-
-async def ask(client: httpx.AsyncClient, notebook: str, **wanted: object) -> httpx.Response:
-    body = {"kind": "audio_overview", **wanted}
-    return await client.post(f"/notebooks/{notebook}/documents", json=body)
-
-
-async def queued(client: httpx.AsyncClient, notebook: str, **wanted: object) -> str:
-    response = await ask(client, notebook, **wanted)
-    assert response.status_code == 202, response.text
-    return str(response.json()["id"])
-
-
-async def make(beleg: Beleg, document: str) -> None:
-    await beleg.services.generate_document(DocumentId(UUID(document)))
-
-
-async def told(client: httpx.AsyncClient, document: str) -> Json:
-    response = await client.get(f"/documents/{document}")
-    assert response.status_code == 200, response.text
-    found: Json = response.json()
-    return found
-
-
-def calls(beleg: Beleg, kind: str) -> int:
-    return sum(entry.kind == kind for entry in beleg.provider.ledger)
 
 
 def seconds_of(mp3: bytes) -> float:
@@ -272,24 +211,6 @@ async def test_a_source_that_is_not_ready_or_was_made_here_is_none(studio: Beleg
     await make(studio, document)
     made = (await told(client, document))["source_id"]
     await refused(studio, client, notebook, 400, "no source of another", source_ids=[made])
-
-
-def sql(beleg: Beleg, statement: str) -> list[tuple[Any, ...]]:
-    with psycopg.connect(beleg.environment["DATABASE_URL"], autocommit=True) as connection:
-        done = connection.execute(statement.encode())
-        return done.fetchall() if done.description else []
-
-
-async def me(client: httpx.AsyncClient) -> str:
-    return str((await client.get("/me")).json()["id"])
-
-
-async def limited(
-    beleg: Beleg, client: httpx.AsyncClient, limits: Mapping[str, int | None]
-) -> None:
-    user = UserId(UUID(await me(client)))
-    async with beleg.services.accounts.uow() as tx:
-        await tx.accounts.set_limits(user, {LimitName(k): v for k, v in limits.items()})
 
 
 async def refused(

@@ -41,7 +41,7 @@ class Runs:
                 hearing = asyncio.create_task(_pass_on(asked_to_stop, live))
                 try:
                     await services.answer_question(
-                        asked.answer, asked.opened, asked.documents, live
+                        asked.answer, asked.opened, asked.documents, asked.history, live
                     )
                 finally:
                     hearing.cancel()

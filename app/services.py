@@ -174,9 +174,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
         rrf_k=settings.rrf_k,
         floor=ports.similarity_floor if floor is None else floor,
     )
-    answering = AnswerSettings(
-        retrieval, settings.chat_history_messages, settings.llm_max_output_tokens
-    )
+    answering = AnswerSettings(retrieval, settings.llm_max_output_tokens)
     bound = TokenUsage(_PROMPT_BOUND_TOKENS, settings.llm_max_output_tokens)
     writing_cost = prices.of(chat.model).cost(bound) if chat else Decimal(0)
     reranker = None
@@ -246,6 +244,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
             can_write=chat is not None,
             writing_cost=writing_cost,
             max_questions_per_notebook_day=settings.max_questions_per_notebook_day,
+            history_messages=settings.chat_history_messages,
         ),
         answer_question=AnswerQuestion(
             uow, clock, metered, ports.embedding_set, chat, prices, answering, reranker

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from domain.errors import ModelAnswerInvalid, ModelError, ModelUnavailable
 from domain.ids import AnswerId, CallId, DocumentId, NotebookId, SourceId, UserId, new_id
 from domain.ledger import NOT_SERVED, Intent, Settlement
+from domain.parallel import both
 from domain.ports import Clock, Embedded, Embedder
 from domain.prices import PriceList
 from domain.stores import Stores, UnitOfWork
@@ -79,6 +80,7 @@ class Used(Protocol):
 R = TypeVar("R", bound=Used)
 Before = Callable[[Stores], Awaitable[None]]
 After = Callable[[Stores, R], Awaitable[None]]
+Beside = Callable[[R], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,7 @@ class Meter:
         opened: Intent | None = None,
         before: Before | None = None,
         after: After[R] | None = None,
+        beside: Beside[R] | None = None,
         tries: int = _UNAVAILABLE_TRIES,
     ) -> R:
         """Make the call, retrying what is worth it; each try is a call of its own.
@@ -141,6 +144,7 @@ class Meter:
             before: run in the transaction that opens a call; may raise to prevent it.
             after: run in the transaction that settles a served call: what it stores there is
                 paid for once, however often the caller is killed.
+            beside: run at the same time as that transaction, and outside of it.
             tries: requests at most.
 
         Raises:
@@ -150,7 +154,7 @@ class Meter:
         for made in range(1, tries + 1):
             intent = opened if opened and made == 1 else await self._open(call, before)
             try:
-                return await self._make(intent, make, after)
+                return await self._make(intent, make, after, beside)
             except ModelError as error:
                 pause = wait_s(error, made)
                 if pause is None or made == tries:
@@ -169,7 +173,11 @@ class Meter:
                 await tx.ledger.renew(tuple(self.in_flight), CALL_LEASE)
 
     async def _make(
-        self, intent: Intent, make: Callable[[], Awaitable[R]], after: After[R] | None
+        self,
+        intent: Intent,
+        make: Callable[[], Awaitable[R]],
+        after: After[R] | None,
+        beside: Beside[R] | None,
     ) -> R:
         """Make one call and settle it, however it ends."""
         with self._flying(intent):
@@ -182,7 +190,8 @@ class Meter:
                 cut = Settlement(CallStatus.CUT, intent.bound)
                 await _to_its_end(self._settle(intent, cut))
                 raise
-            await _to_its_end(self._keep(intent, result, after))
+            kept = _to_its_end(self._keep(intent, result, after))
+            await (both(beside(result), kept) if beside else kept)
             return result
 
     @contextmanager
@@ -196,7 +205,7 @@ class Meter:
 
     async def _open(self, call: Call, before: Before | None) -> Intent:
         intent = self.intent(call)
-        async with self.uow() as tx:
+        async with self.uow(at_once=before is None) as tx:
             if before:
                 await before(tx)
             await tx.ledger.open(intent, CALL_LEASE)
@@ -205,7 +214,7 @@ class Meter:
     async def _keep(self, intent: Intent, result: R, after: After[R] | None) -> None:
         settlement = Settlement(CallStatus.SERVED, result.usage)
         try:
-            async with self.uow() as tx:
+            async with self.uow(at_once=after is None) as tx:
                 if after:
                     await after(tx, result)
                 # The account last, here and in `_open`: all calls of a person wait for its row,
@@ -217,7 +226,7 @@ class Meter:
             raise
 
     async def _settle(self, intent: Intent, settlement: Settlement) -> None:
-        async with self.uow() as tx:
+        async with self.uow(at_once=True) as tx:
             await tx.ledger.settle(intent, settlement)
 
 
@@ -241,6 +250,7 @@ class MeteredEmbedder:
         opened: Intent | None = None,
         before: Before | None = None,
         after: After[Embedded] | None = None,
+        beside: Beside[Embedded] | None = None,
     ) -> Embedded:
         """Embed by `Meter.run`; see there."""
         return await self.meter.run(
@@ -249,6 +259,7 @@ class MeteredEmbedder:
             opened=opened,
             before=before,
             after=after,
+            beside=beside,
         )
 
     def _call(self, texts: Sequence[str], payer: Payer) -> Call:

@@ -27,3 +27,14 @@ async def run_each(gate: asyncio.Semaphore, jobs: Iterable[Callable[[], Awaitabl
             group.create_task(run(job))
     if failed:
         raise failed[0]
+
+
+async def both(first: Awaitable[None], second: Awaitable[None]) -> None:
+    """Two things at the same time, each to its end; cancelled together.
+
+    Raises:
+        Exception: what the first one raised, else what the second one did.
+    """
+    for outcome in await asyncio.gather(first, second, return_exceptions=True):
+        if outcome is not None:
+            raise outcome

@@ -664,21 +664,40 @@ class Index(Protocol):
         ...
 
 
-class Answers(Protocol):
-    """Questions, answers, their events, and who is writing them."""
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a question finds in its notebook.
 
-    async def add(self, answer: Answer, lease: timedelta) -> None:
-        """Keep a question that is about to be answered; its run is alive for so long."""
-        ...
+    Args:
+        asked: how many that user asked there that day, this one and cleared ones included.
+        holdings: what the notebook holds that is ready, in the order it was added.
+        history: the last messages before the question, oldest first.
+    """
 
-    async def count_question(
-        self, notebook_id: NotebookId, user_id: UserId, day: date
-    ) -> int | None:
-        """Count one more question; how many that user asked there that day, cleared ones included.
+    asked: int
+    holdings: tuple[Holding, ...]
+    history: tuple[Message, ...]
 
-        Others that count wait for this transaction's end. None where that user may not ask there.
+
+class Turns(Protocol):
+    """Questions as they are asked."""
+
+    async def add(self, answer: Answer, lease: timedelta, *, messages: int) -> Turn | None:
+        """Count a question and keep it, about to be answered; its run is alive for so long.
+
+        Others that ask there wait for this transaction's end.
+
+        Args:
+            messages: of the history, at most.
+
+        Returns:
+            None where that user may not ask there.
         """
         ...
+
+
+class Answers(Protocol):
+    """Answers, their events, and who is writing them."""
 
     async def get(self, answer_id: AnswerId, user_id: UserId) -> Answer | None:
         """That user's whole answer; citations of sources that left are marked removed."""
@@ -692,10 +711,6 @@ class Answers(Protocol):
         self, notebook_id: NotebookId, user_id: UserId, *, limit: int, after: UUID | None
     ) -> Page[Answer]:
         """What that user asked in a notebook, newest first."""
-        ...
-
-    async def history(self, answer: Answer, *, messages: int) -> list[Message]:
-        """The last messages before that question, oldest first."""
         ...
 
     async def clear(self, notebook_id: NotebookId, user_id: UserId) -> None:
@@ -1075,6 +1090,9 @@ class Stores(Protocol):
 
     @property
     def index(self) -> Index: ...
+
+    @property
+    def turns(self) -> Turns: ...
 
     @property
     def answers(self) -> Answers: ...

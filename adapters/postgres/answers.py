@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -23,9 +23,7 @@ from domain.conversation import (
     EventKind,
     Feedback,
     Mention,
-    Message,
     Rating,
-    Role,
 )
 from domain.errors import Problem
 from domain.ids import AnswerId, NotebookId, SourceId, UserId
@@ -33,9 +31,6 @@ from domain.retrieval import Hit
 from domain.stores import Page
 
 _ABANDONED = "from answers where status = 'streaming' and lease_until < now()"
-_COUNTED = (
-    "update {} set asked_on = :day, asked = case when asked_on = :day then asked + 1 else 1 end"
-)
 _SEEN = (
     "exists (select from source_access x join answers a on a.user_id = x.user_id"
     " where a.id = {}.answer_id and x.source_id = {}) as is_seen"
@@ -121,50 +116,8 @@ def _retrieved(row: Row) -> Hit:
     return hit if row.is_seen else replace(hit, text="", source_title="")
 
 
-def _without_markers(text: str, mentions: Sequence[dict[str, Any]]) -> str:
-    """An earlier answer as a model may read it: its numbers named other passages."""
-    for mention in sorted(mentions, key=lambda m: -int(m["answer_start"])):
-        text = text[: mention["answer_start"]].rstrip(" ") + text[mention["answer_end"] :]
-    return text
-
-
 class PostgresAnswers(Store):
     """The `Answers` port."""
-
-    async def add(self, answer: Answer, lease: timedelta) -> None:
-        await self._run(
-            "insert into answers (id, notebook_id, user_id, question, source_ids, about, mode,"
-            " status, lease_until, created_at) values (:id, :notebook_id, :user_id, :question,"
-            " :source_ids, :about, :mode, :status, now() + cast(:lease as interval), :created_at)",
-            id=answer.id,
-            notebook_id=answer.notebook_id,
-            user_id=answer.user_id,
-            question=answer.question,
-            source_ids=None if answer.source_ids is None else list(answer.source_ids),
-            about=answer.about,
-            mode=answer.mode.value,
-            status=answer.status.value,
-            lease=lease,
-            created_at=answer.created_at,
-        )
-
-    async def count_question(
-        self, notebook_id: NotebookId, user_id: UserId, day: date
-    ) -> int | None:
-        row = await self._one(
-            f"{_COUNTED.format('notebooks')} where id = :id and owner_id = :user_id"
-            " returning asked",
-            id=notebook_id,
-            user_id=user_id,
-            day=day,
-        ) or await self._one(
-            f"{_COUNTED.format('notebook_shares')} where notebook_id = :id and user_id = :user_id"
-            " and role = 'ask' returning asked",
-            id=notebook_id,
-            user_id=user_id,
-            day=day,
-        )
-        return row.asked if row else None
 
     async def get(self, answer_id: AnswerId, user_id: UserId) -> Answer | None:
         row = await self._one(
@@ -193,26 +146,6 @@ class PostgresAnswers(Store):
         whole = {answer.id: answer for answer in await self._whole(rows[:limit])}
         return page_of(rows, limit, lambda row: whole[row.id])
 
-    async def history(self, answer: Answer, *, messages: int) -> list[Message]:
-        rows = await self._all(
-            "select question, text, (select jsonb_agg(m) from citations c,"
-            " jsonb_array_elements(c.mentions) m where c.answer_id = answers.id) as mentions"
-            " from answers where notebook_id = :notebook_id and id < :id"
-            " and user_id = :user_id and text <> '' order by id desc limit :turns",
-            notebook_id=answer.notebook_id,
-            id=answer.id,
-            user_id=answer.user_id,
-            turns=messages // 2,
-        )
-        return [
-            message
-            for row in reversed(rows)
-            for message in (
-                Message(Role.USER, row.question),
-                Message(Role.ASSISTANT, _without_markers(row.text, _json(row.mentions) or [])),
-            )
-        ]
-
     async def clear(self, notebook_id: NotebookId, user_id: UserId) -> None:
         # Held first, as where the notebook or one of its sources is deleted.
         await self._run("select 1 from notebooks where id = :id for update", id=notebook_id)
@@ -229,7 +162,8 @@ class PostgresAnswers(Store):
             " cast(:chunk_ids as uuid[]), cast(:source_ids as uuid[]),"
             " cast(:version_ids as uuid[]), cast(:titles as text[]), cast(:passages as int[]),"
             " cast(:pages as int[]), cast(:starts as int[]), cast(:languages as text[]),"
-            " cast(:texts as text[]), cast(:similarities as real[]), cast(:scores as float8[]))",
+            " cast(:texts as text[]), cast(:similarities as real[]), cast(:scores as float8[]))"
+            " on conflict do nothing",
             id=answer_id,
             ranks=[hit.rank for hit in hits],
             chunk_ids=[hit.chunk_id for hit in hits],

@@ -25,6 +25,7 @@ from adapters.postgres.sources import PostgresSources
 from adapters.postgres.suggestions import PostgresSuggestions
 from adapters.postgres.summaries import PostgresSummaries
 from adapters.postgres.transcripts import PostgresTranscripts
+from adapters.postgres.turns import PostgresTurns
 from domain.errors import Unavailable
 
 _TURN_S = 10.0
@@ -47,6 +48,7 @@ class PostgresStores:
         self.fetches = PostgresFetches(connection)
         self.summaries = PostgresSummaries(connection)
         self.index = PostgresIndex(connection)
+        self.turns = PostgresTurns(connection)
         self.answers = PostgresAnswers(connection)
         self.ledger = PostgresLedger(connection)
         self.suggestions = PostgresSuggestions(connection)

@@ -24,7 +24,7 @@ from domain.query import search_query, wanted
 from domain.refusals import names_one
 from domain.reranking import MeteredReranker
 from domain.retrieval import Hit, RetrievalSettings, Scope
-from domain.stores import Stores, UnitOfWork
+from domain.stores import UnitOfWork
 from domain.usage import CallKind, CallStatus, TokenUsage, about_tokens, most_tokens
 
 
@@ -33,12 +33,10 @@ class AnswerSettings:
     """How answers are made.
 
     Args:
-        history_messages: earlier messages that go to the model.
         max_output_tokens: what the model may write, reasoning included.
     """
 
     retrieval: RetrievalSettings
-    history_messages: int = 12
     max_output_tokens: int = 4096
 
 
@@ -53,7 +51,10 @@ class _Run:
     language: str
     writer: AnswerWriter
     documents: Sequence[Holding]
+    history: Sequence[Message]
     hits: list[Hit] = field(default_factory=list)
+    is_kept: bool = False
+    """Whether the hits are kept; no citation is shown before."""
     vector: Vectors | None = None
     messages: list[Message] = field(default_factory=list)
     refused: bool = False
@@ -98,6 +99,7 @@ class AnswerQuestion:
         answer: Answer,
         opened: Intent | None,
         documents: Sequence[Holding],
+        history: Sequence[Message],
         live: LiveAnswer,
     ) -> None:
         """Run to the end: complete, stopped or failed, but never lost.
@@ -106,6 +108,7 @@ class AnswerQuestion:
             answer: as recorded, streaming.
             opened: the intent of its question's embedding; None where there is nothing to search.
             documents: what its notebook holds that is ready.
+            history: earlier messages, oldest first.
             live: where its events are shown; its `stop` ends the run.
         """
         run = _Run(
@@ -116,6 +119,7 @@ class AnswerQuestion:
             language=detect_question(answer.question),
             writer=AnswerWriter([]),
             documents=documents,
+            history=history,
         )
         flusher = asyncio.create_task(run.log.run())
         status = AnswerStatus.FAILED
@@ -155,21 +159,21 @@ class AnswerQuestion:
         return AnswerStatus.STOPPED, None
 
     async def _write(self, run: _Run, opened: Intent | None) -> None:
-        answer = run.answer
+        answer, chat = run.answer, self.chat
         if answer.mode is AnswerMode.GENERAL:
-            if self.chat is None:
+            if chat is None:
                 return self._refuse(run, refusals.general_needs_a_model(run.language))
-            async with self.uow() as tx:
-                await self._open_chat(tx, run, self.chat)
-            return await self._converse(run, self.chat)
+            run.messages = prompt.general(answer.question, run.history)
+            return await self._converse(run, chat)
         if opened is None:
             all_sources = answer.source_ids is None and answer.about is None
             say = refusals.notebook_is_empty if all_sources else refusals.nothing_selected
             return self._refuse(run, say(run.language))
         await self._retrieve(run, opened)
-        if self.chat is None:
+        if chat is None:
             return await self._quote(run)
-        await self._converse(run, self.chat)
+        run.messages = prompt.grounded(answer.question, run.hits, run.documents, run.history)
+        await self._converse(run, chat)
         titles = [document.title for document in run.documents]
         run.refused = not run.writer.citations and not names_one(run.writer.text, titles)
         return None
@@ -180,42 +184,38 @@ class AnswerQuestion:
         run.show(run.writer.feed(sentence))
 
     async def _retrieve(self, run: _Run, opened: Intent) -> None:
-        """Embed the question; settle, search and open the chat call in one transaction.
-
-        With a reranker these are two: none is open while it looks at the candidates.
-        """
+        """Embed the question, and search while that call is settled."""
         answer, reranker, settings = run.answer, self.reranker, self.settings.retrieval
 
-        async def search(tx: Stores, embedded: Embedded) -> None:
+        async def search(embedded: Embedded) -> None:
             run.vector = embedded.vectors[0]
-            run.hits = await tx.index.search(
-                Scope(answer.notebook_id, answer.source_ids, answer.about),
-                self.embedding_set.id,
-                run.vector,
-                search_query(answer.question, run.language, languages_of(run.documents)),
-                reranker.widened(settings) if reranker else settings,
-            )
-            if reranker is None:
-                await self._keep_retrieved(tx, run)
+            async with self.uow(at_once=True) as tx:
+                run.hits = await tx.index.search(
+                    Scope(answer.notebook_id, answer.source_ids, answer.about),
+                    self.embedding_set.id,
+                    run.vector,
+                    search_query(answer.question, run.language, languages_of(run.documents)),
+                    reranker.widened(settings) if reranker else settings,
+                )
 
         await self.embedder.embed(
-            [wanted(answer.question)], "question", run.payer, opened=opened, after=search
+            [wanted(answer.question)], "question", run.payer, opened=opened, beside=search
         )
         if reranker:
             k = settings.k if answer.about is None else settings.scoped_k
             run.hits = await reranker.best(answer.question, run.hits, k, run.payer)
-            async with self.uow() as tx:
-                await self._keep_retrieved(tx, run)
-
-    async def _keep_retrieved(self, tx: Stores, run: _Run) -> None:
-        """Keep what the answer is made from, and the intent of the call that makes it."""
         run.writer = AnswerWriter(run.hits)
-        await tx.answers.keep_retrieved(run.answer.id, run.hits)
-        if self.chat is not None:
-            await self._open_chat(tx, run, self.chat)
+
+    async def _keep_retrieved(self, run: _Run) -> None:
+        """Keep what the answer is made from, once."""
+        if run.hits and not run.is_kept:
+            async with self.uow(at_once=True) as tx:
+                await tx.answers.keep_retrieved(run.answer.id, run.hits)
+            run.is_kept = True
 
     async def _quote(self, run: _Run) -> None:
         """Answer with sentences of the sources, or refuse where none is near enough."""
+        await self._keep_retrieved(run)
         question = run.answer.question
         evidence = [
             extractive.Evidence(h.rank, h.text, h.language, h.similarity, h.score, h.start)
@@ -234,19 +234,29 @@ class AnswerQuestion:
             run.show(run.writer.quote(sentence.number, sentence.start, sentence.end))
         return None
 
-    async def _open_chat(self, tx: Stores, run: _Run, chat: ChatModel) -> None:
-        """Write the prompt, and the intent of the call that sends it."""
-        answer = run.answer
-        history = await tx.answers.history(answer, messages=self.settings.history_messages)
-        if answer.mode is AnswerMode.GENERAL:
-            run.messages = prompt.general(answer.question, history)
-        else:
-            run.messages = prompt.grounded(answer.question, run.hits, run.documents, history)
-        await self._open_call(tx, run, chat)
+    async def _converse(self, run: _Run, chat: ChatModel) -> None:
+        """Stream the model's answer; try again only while nothing of it has arrived."""
+        tries = 0
+        while True:
+            tries += 1
+            call = await self._open_call(run, chat)
+            try:
+                return await self._stream(run, chat)
+            except ModelError as error:
+                # A call that came to its end was served, whatever is wrong with what it brought.
+                run.settlement = run.settlement or settlement_of(error, call.bound)
+                pause = None if run.received else wait_s(error, tries)
+                if pause is None:
+                    raise
+            async with self.uow(at_once=True) as tx:
+                await tx.ledger.settle(call, run.settlement)
+            run.call = None
+            await self.clock.sleep(pause)
 
-    async def _open_call(self, tx: Stores, run: _Run, chat: ChatModel) -> None:
+    async def _open_call(self, run: _Run, chat: ChatModel) -> Intent:
+        """Write the intent of the call that sends the prompt."""
         sent = sum(most_tokens(message.content) + 16 for message in run.messages)
-        run.call = Intent(
+        call = Intent(
             id=CallId(new_id()),
             user_id=run.payer.user_id,
             kind=CallKind.CHAT,
@@ -256,30 +266,10 @@ class AnswerQuestion:
             notebook_id=run.payer.notebook_id,
             answer_id=run.payer.answer_id,
         )
-        run.settlement, run.is_sent = None, False
-        await tx.ledger.open(run.call, CALL_LEASE)
-
-    async def _converse(self, run: _Run, chat: ChatModel) -> None:
-        """Stream the model's answer; try again only while nothing of it has arrived."""
-        tries = 0
-        while run.call:
-            tries += 1
-            try:
-                await self._stream(run, chat)
-            except ModelError as error:
-                # A call that came to its end was served, whatever is wrong with what it brought.
-                run.settlement = run.settlement or settlement_of(error, run.call.bound)
-                pause = None if run.received else wait_s(error, tries)
-                if pause is None:
-                    raise
-            else:
-                return
-            async with self.uow() as tx:
-                await tx.ledger.settle(run.call, run.settlement)
-            run.call = None
-            await self.clock.sleep(pause)
-            async with self.uow() as tx:
-                await self._open_call(tx, run, chat)
+        run.call, run.settlement, run.is_sent = call, None, False
+        async with self.uow(at_once=True) as tx:
+            await tx.ledger.open(call, CALL_LEASE)
+        return call
 
     async def _stream(self, run: _Run, chat: ChatModel) -> None:
         most = self.settings.max_output_tokens
@@ -291,10 +281,15 @@ class AnswerQuestion:
                     if event.finish_reason == "length":
                         raise AnswerTooLong(f"The answer reached {most:,} tokens and breaks off.")
                 else:
-                    if not run.received and run.answer.mode is AnswerMode.GENERAL:
+                    is_first = not run.received
+                    if is_first and run.answer.mode is AnswerMode.GENERAL:
                         run.show(run.writer.feed(refusals.general_knowledge(run.language) + "\n\n"))
                     run.received += len(event.text.encode(errors="replace"))
-                    run.show(run.writer.feed(event.text))
+                    pieces = run.writer.feed(event.text)
+                    # The first words wait for nothing, a citation for what it points to.
+                    if not is_first or any(isinstance(piece, Citation) for piece in pieces):
+                        await self._keep_retrieved(run)
+                    run.show(pieces)
                     await run.log.first_shown()
 
     async def _finish(self, run: _Run, status: AnswerStatus, problem: Problem | None) -> None:
@@ -322,6 +317,8 @@ class AnswerQuestion:
                     if run.call:
                         await tx.ledger.settle(run.call, run.settlement or run.so_far())
                     if is_written:
+                        if run.hits and not run.is_kept:
+                            await tx.answers.keep_retrieved(answer.id, run.hits)
                         await tx.answers.finish(answer)
             except Unavailable:
                 await self.clock.sleep(1.0)

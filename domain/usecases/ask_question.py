@@ -8,7 +8,7 @@ from uuid import UUID
 
 from domain.access import Role
 from domain.account import User
-from domain.conversation import Answer, AnswerMode, AnswerStatus
+from domain.conversation import Answer, AnswerMode, AnswerStatus, Message
 from domain.errors import NotFound, OverQuota, Rejected
 from domain.event_log import LEASE
 from domain.ids import AnswerId, NotebookId, SourceId, new_id
@@ -31,12 +31,14 @@ class Asked:
         answer: the answer that will be written; it streams from now on.
         opened: the intent of its question's embedding; None where nothing is embedded.
         documents: what its notebook holds that is ready.
+        history: the last messages before it, oldest first.
         is_new: False where an idempotency key named an earlier question.
     """
 
     answer: Answer
     opened: Intent | None
     documents: tuple[Holding, ...]
+    history: tuple[Message, ...]
     is_new: bool
 
 
@@ -52,6 +54,8 @@ class AskQuestion:
     writing_cost: Decimal
     """USD that writing one answer may cost at most; 0 where nothing is priced."""
     max_questions_per_notebook_day: int
+    history_messages: int = 12
+    """Earlier messages that go to the model."""
 
     async def __call__(
         self,
@@ -84,32 +88,30 @@ class AskQuestion:
                     first = await tx.answers.get(AnswerId(UUID(known)), user.id)
                     if first is None:
                         raise NotFound("The answer to this request was deleted.")
-                    return Asked(first, None, (), is_new=False)
-            today = self.clock.now().date()
-            asked_today = await tx.answers.count_question(notebook_id, user.id, today)
-            if asked_today is None:
+                    return Asked(first, None, (), (), is_new=False)
+            answer = self._turn(user, notebook_id, question, source_ids, about)
+            turn = await tx.turns.add(answer, LEASE, messages=self.history_messages)
+            if turn is None:
                 # Where a guest may only read, this says so.
                 await tx.notebooks.get(notebook_id, user.id, at_least=Role.ASK)
                 raise NotFound("There is no such notebook.")
-            text = _valid(question)
+            _require_text(answer.question)
             most = user.limit(LimitName.QUESTIONS, self.max_questions_per_notebook_day)
-            if asked_today > most:
+            if turn.asked > most:
                 raise OverQuota(
                     f"Your {most} questions of today in this"
                     " notebook are used up. Ask again tomorrow (UTC), or in another notebook."
                 )
-            answer = self._turn(user, notebook_id, text, source_ids, about)
-            await tx.answers.add(answer, LEASE)
-            opened, documents = None, await tx.notebooks.holdings(notebook_id)
+            opened = None
             if answer.mode is AnswerMode.GENERAL:
                 await tx.ledger.require(user.id, self.writing_cost)
-            elif may_hold_answers(documents, source_ids, about):
+            elif may_hold_answers(turn.holdings, source_ids, about):
                 payer = Payer(user.id, notebook_id=notebook_id, answer_id=answer.id)
-                opened = self.embedder.intent([text], payer)
+                opened = self.embedder.intent([answer.question], payer)
                 await tx.ledger.open(opened, CALL_LEASE, besides=self.writing_cost)
             if idempotency_key:
                 await tx.idempotency.remember(user.id, idempotency_key, asked_hash, str(answer.id))
-        return Asked(answer, opened, tuple(documents), is_new=True)
+        return Asked(answer, opened, turn.holdings, turn.history, is_new=True)
 
     def _turn(
         self,
@@ -126,7 +128,7 @@ class AskQuestion:
             id=AnswerId(new_id()),
             notebook_id=notebook_id,
             user_id=user.id,
-            question=question,
+            question=clean(question).strip(),
             source_ids=None if source_ids is None else tuple(source_ids),
             about=about,
             mode=mode,
@@ -138,12 +140,11 @@ class AskQuestion:
         )
 
 
-def _valid(question: str) -> str:
-    text = clean(question).strip()
-    if not text:
+def _require_text(question: str) -> None:
+    if not question:
         raise Rejected("Write a question first.")
-    if len(text) > MAX_QUESTION_CHARACTERS:
+    if len(question) > MAX_QUESTION_CHARACTERS:
         raise Rejected(
-            f"This question has {len(text):,} characters; {MAX_QUESTION_CHARACTERS:,} is the limit."
+            f"This question has {len(question):,} characters;"
+            f" {MAX_QUESTION_CHARACTERS:,} is the limit."
         )
-    return text

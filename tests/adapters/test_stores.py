@@ -636,7 +636,7 @@ async def _answered(shelf: Shelf) -> Answer:
     answer = _answer(shelf)
     citations = tuple(_citation(hit, n) for n, hit in enumerate(hits, 1))
     async with shelf.uow() as tx:
-        await tx.answers.add(answer, ALIVE)
+        await tx.turns.add(answer, ALIVE, messages=12)
         await tx.answers.keep_retrieved(answer.id, hits)
         events = [
             AnswerEvent(n, EventKind.CITATION, _as_json(citation))
@@ -734,7 +734,7 @@ async def test_a_run_that_was_ended_by_another_hand_hears_of_it(shelf: Shelf) ->
     answer = _answer(shelf)
     delta = AnswerEvent(1, EventKind.DELTA, {"text": "It's"})
     async with shelf.uow() as tx:
-        await tx.answers.add(answer, ALIVE)
+        await tx.turns.add(answer, ALIVE, messages=12)
         assert await tx.answers.append(answer.id, [delta], ALIVE) is False
         await tx.answers.request_stop(answer.id)
         assert await tx.answers.append(answer.id, [], ALIVE) is True
@@ -753,9 +753,9 @@ async def test_only_answers_past_their_lease_are_abandoned_and_one_process_takes
 ) -> None:
     dead, alive, ended = _answer(shelf), _answer(shelf), _answer(shelf)
     async with shelf.uow() as tx:
-        await tx.answers.add(dead, DEAD)
-        await tx.answers.add(alive, ALIVE)
-        await tx.answers.add(ended, DEAD)
+        await tx.turns.add(dead, DEAD, messages=12)
+        await tx.turns.add(alive, ALIVE, messages=12)
+        await tx.turns.add(ended, DEAD, messages=12)
         await tx.answers.finish(replace(ended, status=AnswerStatus.COMPLETE, text="It is."))
     async with shelf.uow() as first, shelf.uow() as second:
         abandoned = await first.answers.abandoned()
@@ -771,13 +771,13 @@ async def test_clearing_leaves_what_is_being_written(shelf: Shelf) -> None:
     await asyncio.sleep(0.002)  # ids sort by the millisecond
     running = _answer(shelf, "Running?")
     async with shelf.uow() as tx:
-        await tx.answers.add(done, ALIVE)
+        await tx.turns.add(done, ALIVE, messages=12)
         await tx.answers.finish(replace(done, status=AnswerStatus.COMPLETE, text="Yes."))
-        await tx.answers.add(running, ALIVE)
-        history = await tx.answers.history(running, messages=12)
+        turn = await tx.turns.add(running, ALIVE, messages=12)
         await tx.answers.clear(shelf.notebook.id, shelf.user.id)
         page = await tx.answers.page(shelf.notebook.id, shelf.user.id, limit=9, after=None)
-    assert [message.content for message in history] == ["Done?", "Yes."]
+    assert turn is not None
+    assert [message.content for message in turn.history] == ["Done?", "Yes."]
     assert [answer.id for answer in page.items] == [running.id]
 
 
@@ -982,7 +982,7 @@ async def test_renewing_waits_for_nobody_who_settles(uow: PostgresUnitOfWork) ->
 async def test_a_call_of_an_answer_lives_as_long_as_the_run_that_writes_it(shelf: Shelf) -> None:
     running, deleted = _answer(shelf), AnswerId(uuid4())
     async with shelf.uow() as tx:
-        await tx.answers.add(running, ALIVE)
+        await tx.turns.add(running, ALIVE, messages=12)
         for answer_id in (running.id, deleted):
             await tx.ledger.open(_intent(shelf.user, 1, "500000", answer_id), DEAD)
         await tx.ledger.abandon()

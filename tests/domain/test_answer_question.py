@@ -1,13 +1,14 @@
 """A run against a database in memory and a scripted model: what is shown, billed and kept."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from domain.conversation import Answer, AnswerEvent, AnswerMode, AnswerStatus, EventKind, Message
@@ -17,17 +18,19 @@ from domain.ids import AnswerId, CallId, NotebookId, UserId, new_id
 from domain.ledger import Intent, Settlement
 from domain.live import LiveAnswer
 from domain.metering import MeteredEmbedder
-from domain.ports import ChatDelta, ChatEnd
+from domain.ports import ChatDelta, ChatEnd, Embedded
 from domain.prices import PriceList
 from domain.refusals import general_knowledge
-from domain.retrieval import RetrievalSettings
+from domain.retrieval import Hit, RetrievalSettings
 from domain.stores import Stores, UnitOfWork
 from domain.usage import CallStatus, Price, TokenUsage
 from domain.usecases.answer_question import AnswerQuestion, AnswerSettings
+from tests.domain.answers import hits_of
 
 USED = TokenUsage(100, 20)
 SAID = general_knowledge("en") + "\n\n"
 """What stands above every answer from general knowledge."""
+OPENED = cast("Intent", "that of the question")
 PRICES = PriceList({"m": Price(Decimal(1), Decimal(2))})
 
 
@@ -41,6 +44,12 @@ class Database:
     broken: Exception | None = None
     """What the next `append` raises."""
     order: list[str] = field(default_factory=list)
+    hits: Sequence[Hit] = ()
+    """What a search finds."""
+
+    @property
+    def index(self) -> "Database":
+        return self
 
     @property
     def ledger(self) -> "Database":
@@ -62,14 +71,17 @@ class Database:
         if self.calls[call.id] is None:
             self.calls[call.id] = settlement
 
-    async def history(self, _answer: Answer, *, messages: int) -> list[Message]:
-        assert messages == 12
-        return []
+    async def search(self, *_: object) -> Sequence[Hit]:
+        return self.hits
+
+    async def keep_retrieved(self, _id: AnswerId, hits: Sequence[Hit]) -> None:
+        assert list(hits) == list(self.hits)
+        self.order.append("keep")
 
     async def append(
         self, _id: AnswerId, events: Sequence[AnswerEvent], _lease: timedelta
     ) -> bool | None:
-        self.order.append("append")
+        self.order.append(" ".join(["append", *(event.kind for event in events)]))
         if self.broken:
             error, self.broken = self.broken, None
             raise error
@@ -120,6 +132,16 @@ class Model:
             self.closed = True
 
 
+class OneVector:
+    """Embeds anything, and searches beside its bill."""
+
+    async def embed(
+        self, *_: object, opened: Intent, beside: Callable[[Embedded], Awaitable[None]]
+    ) -> None:
+        assert opened is OPENED
+        await beside(Embedded(np.ones((1, 2), np.float32), USED))
+
+
 class Noon:
     def now(self) -> datetime:
         return datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -128,15 +150,15 @@ class Noon:
         await asyncio.sleep(0)
 
 
-def a_question() -> Answer:
+def a_question(mode: AnswerMode = AnswerMode.GENERAL) -> Answer:
     return Answer(
         id=AnswerId(new_id()),
         notebook_id=NotebookId(new_id()),
         user_id=UserId(new_id()),
         question="What is a bridge?",
-        source_ids=(),
+        source_ids=() if mode is AnswerMode.GENERAL else None,
         about=None,
-        mode=AnswerMode.GENERAL,
+        mode=mode,
         status=AnswerStatus.STREAMING,
         refused=False,
         text="",
@@ -150,13 +172,16 @@ async def run(database: Database, model: Model, live: LiveAnswer | None = None) 
     answering = AnswerQuestion(
         uow=uow,
         clock=Noon(),
-        embedder=cast("MeteredEmbedder", None),
+        embedder=cast("MeteredEmbedder", OneVector()),
         embedding_set=EmbeddingSet(1, "e", 2, "token-window-420-50"),
         chat=model,
         prices=PRICES,
         settings=AnswerSettings(RetrievalSettings()),
     )
-    await answering(a_question(), None, (), live or LiveAnswer())
+    question, opened = a_question(), None
+    if database.hits:
+        question, opened = a_question(AnswerMode.SOURCES), OPENED
+    await answering(question, opened, (), (), live or LiveAnswer())
     assert database.finished is not None
     return database.finished
 
@@ -189,6 +214,29 @@ async def test_a_burst_is_read_on_once_its_first_piece_is_with_its_reader() -> N
     live.end()
     await reader
     assert left[0] == 50
+
+
+async def test_the_first_words_wait_for_nothing_and_a_citation_for_what_it_points_to() -> None:
+    database = Database(hits=hits_of(["A bridge spans a gap."]))
+    answer = await run(database, Model(["A bridge ", "spans a gap [1]. ", ChatEnd("stop", USED)]))
+    assert answer.status is AnswerStatus.COMPLETE
+    assert [citation.marker for citation in answer.citations] == [1]
+    first, kept, *rest = database.order
+    assert (first, kept) == ("append delta", "keep")
+    assert "keep" not in rest
+
+
+async def test_what_was_found_is_kept_before_a_citation_that_comes_first() -> None:
+    database = Database(hits=hits_of(["A bridge spans a gap."]))
+    await run(database, Model(["[1] says so. ", ChatEnd("stop", USED)]))
+    assert database.order[0] == "keep"
+
+
+async def test_what_was_found_is_kept_where_the_model_says_nothing() -> None:
+    database = Database(hits=hits_of(["A bridge spans a gap."]))
+    answer = await run(database, Model([ModelCut("Gone.", usage=USED)]))
+    assert answer.status is AnswerStatus.FAILED
+    assert database.order.count("keep") == 1
 
 
 async def test_an_answer_at_the_models_limit_is_kept_and_billed_but_not_whole() -> None:
@@ -262,4 +310,4 @@ async def test_a_database_that_is_away_for_a_moment_costs_nothing() -> None:
 async def test_the_end_locks_the_answer_before_its_calls() -> None:
     database = Database()
     await run(database, Model(["A bridge.", ChatEnd("stop", USED)]))
-    assert database.order[-2:] == ["append", "settle"]
+    assert database.order[-2:] == ["append done", "settle"]

@@ -8,11 +8,13 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from domain.account import ApiToken, User
+from domain.document import Document, DocumentStatus
 from domain.export import (
     READ_ME,
     account_entry,
     answer_entry,
     audit_entry,
+    document_entry,
     notebook_entry,
     original_name,
     passage_entry,
@@ -20,7 +22,7 @@ from domain.export import (
     to_json,
     usage_entry,
 )
-from domain.ids import SourceId
+from domain.ids import DocumentId, SourceId
 from domain.notebook import Notebook
 from domain.ports import BlobStore, OpenPart
 from domain.source import Source
@@ -60,6 +62,8 @@ class AccountContents:
             yield Step(f"source {source.id}", partial(self._add_source, user, source.id))
         async for notebook in self._notebooks(user):
             yield Step(f"chat {notebook.id}", partial(self._add_chat, user, notebook))
+        async for document in self._documents(user):
+            yield Step(f"document {document.id}", partial(self._add_document, document.id))
         yield Step("usage", partial(self._add_usage, user))
         yield Step("audit", partial(self._add_audit, user))
 
@@ -100,6 +104,17 @@ class AccountContents:
         entries = (answer_entry(answer) async for answer in answers)
         return {"answers": await _add_rows(part, f"chats/{notebook.id}.json", entries)}
 
+    async def _add_document(self, document_id: DocumentId, part: OpenPart) -> Counts:
+        async with self.uow() as tx:
+            document = await tx.documents.find(document_id)
+        if document is None:  # deleted since it was listed
+            return {}
+        folder = f"documents/{document.id}"
+        await part.add(f"{folder}/document.json", once(to_json(document_entry(document))))
+        if document.status is DocumentStatus.READY and await self.blobs.has(document.key):
+            await part.add(f"{folder}/audio.mp3", self.blobs.stream(document.key))
+        return {"documents": 1}
+
     async def _add_usage(self, user: User, part: OpenPart) -> Counts:
         rows = self._every(
             lambda tx, after: tx.ledger.rows(
@@ -134,6 +149,11 @@ class AccountContents:
 
     def _sources(self, user: User) -> AsyncIterator[Source]:
         return self._every(lambda tx, after: tx.sources.of_owner(user.id, limit=_ROWS, after=after))
+
+    def _documents(self, user: User) -> AsyncIterator[Document]:
+        return self._every(
+            lambda tx, after: tx.documents.of_owner(user.id, limit=_ROWS, after=after)
+        )
 
     async def _every(
         self, page: Callable[[Stores, UUID | None], Awaitable[Page[T]]]

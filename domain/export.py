@@ -12,6 +12,7 @@ from typing import Any
 from domain.account import ApiToken, User
 from domain.audit import AuditEntry
 from domain.conversation import Answer, Citation
+from domain.document import Document
 from domain.ids import ExportId, UserId
 from domain.ledger import UsageRow
 from domain.notebook import Notebook, Share
@@ -25,15 +26,17 @@ _LONGEST_NAME = 120
 READ_ME = """\
 This is everything that Beleg kept for one account.
 
-manifest.json              format, version, account, time, and how many of each there are
-account.json               the account, its preferences and tokens (without their secrets)
-notebooks.json             notebooks with their guests and the ids of their sources
-sources/<id>/source.json   what is known of a source, its summary among it
-sources/<id>/passages.json its text, a passage a page
-sources/<id>/original/     the file as it was added
-chats/<notebook id>.json   questions and answers with citations and what was retrieved, newest first
-usage.json                 every model call and what it cost in USD
-audit.json                 acts of the account that matter to security, newest first
+manifest.json                format, version, account, time, and how many of each there are
+account.json                 the account, its preferences and tokens (without their secrets)
+notebooks.json               notebooks with their guests and the ids of their sources
+sources/<id>/source.json     what is known of a source, its summary among it
+sources/<id>/passages.json   its text, a passage a page
+sources/<id>/original/       the file as it was added
+chats/<notebook id>.json     questions, answers, citations and what was retrieved, newest first
+documents/<id>/document.json what was made of sources: its text, citations, what it was made of
+documents/<id>/audio.mp3     the recording of an audio overview
+usage.json                   every model call and what it cost in USD
+audit.json                   acts of the account that matter to security, newest first
 
 A citation's start and end count Unicode code points of the passage's text.
 
@@ -107,7 +110,7 @@ def manifest(
     user: User, export: Export, parts: Sequence[ExportPart], now: datetime
 ) -> dict[str, Any]:
     """What an archive is, and how many of each there are in it."""
-    counts = Counter({"notebooks": 0, "sources": 0, "answers": 0, "calls": 0})
+    counts = Counter({"notebooks": 0, "sources": 0, "answers": 0, "documents": 0, "calls": 0})
     for part in parts:
         counts.update(part.counts)
     return {
@@ -191,6 +194,16 @@ def answer_entry(answer: Answer) -> dict[str, Any]:
     return entry | {
         "citations": [_citation_entry(citation) for citation in answer.citations],
         "retrieved": [_hit_entry(hit, cited=hit.rank in cited) for hit in answer.retrieved],
+    }
+
+
+def document_entry(document: Document) -> dict[str, Any]:
+    """What was made of sources."""
+    entry = asdict(document)
+    for inner in ("owner_id", "attempt", "progress", "is_titled", "citations"):
+        del entry[inner]
+    return entry | {
+        "citations": [_citation_entry(citation) for citation in document.citations],
     }
 
 

@@ -1,6 +1,9 @@
 """What becomes of an audio overview: faults, retries, deletions, and what is asked about it."""
 
 import asyncio
+import io
+import json
+import zipfile
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -9,7 +12,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from domain.ids import DocumentId
+from domain.ids import DocumentId, ExportId, UserId
 from tests.app.conftest import SPEAKS, Beleg, Start, problem
 from tests.app.overviews import (
     ask,
@@ -304,3 +307,37 @@ async def test_a_failed_overview_is_shown_to_the_admin_who_may_retry_it(studio: 
     assert (job["kind"], job["code"]) == ("make_document", "model_refused")
     assert (await admin.post(f"/admin/failed-jobs/{document}/retry")).status_code == 202
     assert (await told(client, document))["status"] == "queued"
+
+
+async def test_an_account_takes_its_overviews_along_and_leaves_none(
+    start: Start, tmp_path: Path
+) -> None:
+    beleg = await start(**SPEAKS)
+    await beleg.user()  # the admin
+    client, notebook, _ = await ready(beleg)
+    document = await queued(client, notebook)
+    beleg.provider.answer(GOOD.replace("script", WORD))
+    await make(beleg, document)
+    made, user = await told(client, document), UserId(UUID(await me(client)))
+    export = (await client.post("/me/export")).json()["id"]
+    await beleg.services.export_account(user, ExportId(UUID(export)))
+    taken = (await client.get(f"/me/exports/{export}/archive")).content
+    with zipfile.ZipFile(io.BytesIO(taken)) as archive:
+        folder = f"documents/{document}"
+        kept = json.loads(archive.read(f"{folder}/document.json"))
+        assert (kept["title"], kept["text"]) == (made["title"], made["transcript"])
+        assert kept["citations"][0]["quote"] == made["citations"][0]["quote"]
+        assert len(archive.read(f"{folder}/audio.mp3")) == made["bytes"]
+        assert json.loads(archive.read("manifest.json"))["documents"] == 1
+
+    assert await queued(client, notebook)
+    async with beleg.services.accounts.uow() as tx:
+        owner = await tx.accounts.get(user)
+    assert owner
+    await beleg.services.delete_account.request(user, by=owner)
+    await beleg.services.delete_account(user)
+    url = beleg.environment["DATABASE_URL"]
+    assert traces(url, tmp_path, WORD) == set()
+    assert traces(url, tmp_path, document) == {"saq_jobs.key", "saq_jobs.job"}
+    assert await beleg.services.documents.blobs.keys("") == []
+    assert sql(beleg, "select count(*) from documents_of_day") == [(0,)]

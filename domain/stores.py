@@ -902,6 +902,10 @@ class Documents(Protocol):
         """
         ...
 
+    async def made_of_day(self, user_id: UserId, kind: DocumentKind, day: date) -> int:
+        """How many that user made that day, deleted ones included."""
+        ...
+
     async def add(self, document: NewDocument) -> None:
         """Keep a document that is about to be made."""
         ...

@@ -134,6 +134,16 @@ class PostgresDocuments(Store):
         )
         return row.made if row else 0
 
+    async def made_of_day(self, user_id: UserId, kind: DocumentKind, day: date) -> int:
+        row = await self._one(
+            "select made from documents_of_day"
+            " where user_id = :user_id and kind = :kind and day = :day",
+            user_id=user_id,
+            kind=kind.value,
+            day=day,
+        )
+        return row.made if row else 0
+
     async def add(self, document: NewDocument) -> None:
         await self._run(
             "insert into documents (id, notebook_id, owner_id, kind, title, is_titled, focus,"

@@ -60,6 +60,20 @@ class Caps:
 
 
 @dataclass(frozen=True, slots=True)
+class Room:
+    """How many documents of a kind there are, and the limits in force for somebody.
+
+    Args:
+        of_day: made today (UTC), deleted ones included.
+    """
+
+    running: int
+    kept: int
+    of_day: int
+    limits: Caps
+
+
+@dataclass(frozen=True, slots=True)
 class CreateDocument:
     """Queue a document that is made from sources of a notebook.
 
@@ -113,6 +127,13 @@ class CreateDocument:
                 await tx.idempotency.remember(user.id, idempotency_key, body, str(document.id))
             return await _existing(tx, document.id, user)
 
+    async def room(self, user: User, notebook_id: NotebookId, kind: DocumentKind) -> Room:
+        """What is there, and what that user may still make in a notebook of theirs."""
+        async with self.uow() as tx:
+            running, kept = await tx.documents.counts(notebook_id, kind)
+            made = await tx.documents.made_of_day(user.id, kind, self.clock.now().date())
+        return Room(running, kept, made, self._caps(user))
+
     async def _checked(
         self, tx: Stores, user: User, notebook: Notebook, wanted: Wanted
     ) -> NewDocument:
@@ -154,27 +175,32 @@ class CreateDocument:
     ) -> None:
         # Held until commit: of two requests the second one sees what the first one made.
         await tx.documents.hold_notebook(notebook_id)
+        caps = self._caps(user)
         running, kept = await tx.documents.counts(notebook_id, kind)
-        most_running = user.limit(LimitName.RUNNING_AUDIO, self.caps.running)
-        if running >= most_running:
+        if running >= caps.running:
             raise OverQuota(
-                f"{running} audio overviews are being made in this notebook, and {most_running}"
+                f"{running} audio overviews are being made in this notebook, and {caps.running}"
                 " is the limit. Wait until one is ready.",
                 retry_after_s=_LOOK_AGAIN_S,
             )
-        most_kept = user.limit(LimitName.AUDIO, self.caps.kept)
-        if kept >= most_kept:
+        if kept >= caps.kept:
             raise Conflict(
-                f"This notebook has {kept} audio overviews, and {most_kept} is the limit. Delete"
+                f"This notebook has {kept} audio overviews, and {caps.kept} is the limit. Delete"
                 " one first."
             )
-        most_of_day = user.limit(LimitName.AUDIO_OF_DAY, self.caps.of_day)
         made = await tx.documents.count_of_day(user.id, kind, self.clock.now().date())
-        if made > most_of_day:
+        if made > caps.of_day:
             raise OverQuota(
-                f"Your {most_of_day} audio overviews of today are used up, deleted ones included."
+                f"Your {caps.of_day} audio overviews of today are used up, deleted ones included."
                 " Make another one tomorrow (UTC)."
             )
+
+    def _caps(self, user: User) -> Caps:
+        return Caps(
+            running=user.limit(LimitName.RUNNING_AUDIO, self.caps.running),
+            kept=user.limit(LimitName.AUDIO, self.caps.kept),
+            of_day=user.limit(LimitName.AUDIO_OF_DAY, self.caps.of_day),
+        )
 
 
 async def _existing(tx: Stores, document_id: DocumentId, user: User) -> Document:

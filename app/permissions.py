@@ -197,6 +197,7 @@ asker   -     GET    /notebooks/{notebook_id}/suggestions
 asker   -     POST   /notebooks/{notebook_id}/suggestions
 reader  -     POST   /notebooks/{notebook_id}/clear
 owner   -     GET    /answers/{answer_id}/citations/{marker}
+reader  -     GET    /documents/{document_id}/citations/{marker}
 owner   -     POST   /answers/{answer_id}/stop
 owner   -     POST   /answers/{answer_id}/feedback
 owner   -     GET    /answers/{answer_id}/copy

@@ -16,6 +16,7 @@ from app.routes import (
     share_pages,
     source_pages,
     usage_pages,
+    viewer_pages,
 )
 from domain.errors import NotFound
 
@@ -49,6 +50,7 @@ router = Router(
         credential_pages.router,
         data_pages.router,
         usage_pages.router,
+        viewer_pages.router,
         admin_pages.router,
         provider_pages.router,
     ],

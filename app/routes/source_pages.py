@@ -1,4 +1,4 @@
-"""Sources in a notebook: upload, status as it changes, and the viewer."""
+"""Sources in a notebook: upload, and status as it changes."""
 
 import asyncio
 import hashlib
@@ -8,42 +8,23 @@ from typing import Annotated, Any, BinaryIO, cast
 
 from litestar import Request, Response, Router, get, post
 from litestar.datastructures import UploadFile
-from litestar.params import FromPath, FromQuery, HeaderParameter, QueryParameter
+from litestar.params import FromQuery, HeaderParameter
 from litestar.response import Stream
 
 from app import sse
-from app.contexts import (
-    Frame,
-    RemovedFragment,
-    RemovedPage,
-    SourceList,
-    SourceRow,
-    ViewerFragment,
-    ViewerPage,
-)
+from app.contexts import Frame, SourceList, SourceRow
 from app.rendering import frame, go_to, is_htmx, page, render
-from app.requests import (
-    MOST_CODE_POINTS,
-    MOST_PAGES,
-    Asking,
-    Caller,
-    Offset,
-    PathText,
-    Wired,
-    path_id,
-)
+from app.requests import Asking, Caller, PathText, Wired, path_id
 from app.services import Services
-from app.source_view import Asked, viewer
 from app.texts import Words
 from app.while_open import while_open
 from domain.access import Role
 from domain.account import User
 from domain.channels import SOURCE_CHANGED
-from domain.errors import BelegError, PasswordNeeded, Rejected
-from domain.ids import AnswerId, NotebookId, SourceId
+from domain.errors import Rejected
+from domain.ids import NotebookId, SourceId
 from domain.notebook import Notebook
-from domain.ports import Box
-from domain.source import Source, SourceKind, capture_mode
+from domain.source import Source, capture_mode
 from domain.web_address import is_address
 
 AnyRequest = Request[Any, Any, Any]
@@ -239,90 +220,7 @@ def _partial(target: str, swap: str, html: str) -> str:
     return f'<hx-partial hx-target="#{target}" hx-swap="{swap}">{html}</hx-partial>'
 
 
-@get("/sources/{source_id:str}")
-async def read(
-    source_id: PathText,
-    request: AnyRequest,
-    services: Wired,
-    user: Caller,
-    page_number: Annotated[int | None, QueryParameter(name="page", ge=1, le=MOST_PAGES)] = None,
-    start: Offset = 0,
-    end: Offset = 0,
-    at: Annotated[int | None, QueryParameter(ge=0, le=MOST_CODE_POINTS)] = None,
-    view: FromQuery[str] = "",
-) -> Response[Any]:
-    """A page of a source, with a quote marked where the address names one."""
-    source = await services.sources.get(user, SourceId(path_id(source_id)))
-    number = (page_number or 1) if source.pages else None
-    passages = await services.sources.passages(user, source.id, page=number)
-    fixed = {"page": number, "start": start, "end": end}
-    asked = Asked(
-        *(number, start, end, at, f"/sources/{source.id}"),
-        tuple((key, str(value)) for key, value in fixed.items() if value),
-    )
-    boxes = await _boxes(services, user, source, asked, view)
-    shown = viewer(source, passages[0] if passages else None, asked, boxes, view)
-    around = frame(request, user)
-    if is_htmx(request):
-        return page(request, ViewerFragment(around, shown))
-    return page(request, ViewerPage(around, shown, None))
-
-
-@get("/answers/{answer_id:str}/citations/{marker:int}")
-async def cited(
-    answer_id: PathText,
-    marker: FromPath[int],
-    request: AnyRequest,
-    services: Wired,
-    user: Caller,
-    mention: FromQuery[int] = 0,
-    at: Annotated[int | None, QueryParameter(ge=0, le=MOST_CODE_POINTS)] = None,
-    view: FromQuery[str] = "",
-) -> Response[Any]:
-    """The passage behind a marker, with the quote marked."""
-    found = await services.read_citation(user, AnswerId(path_id(answer_id)), marker, mention)
-    around, citation, quote = frame(request, user), found.citation, found.mention
-    notebook_id = found.answer.notebook_id
-    if found.source is None:
-        if is_htmx(request):
-            return page(request, RemovedFragment(around, citation, quote.quote))
-        return page(request, RemovedPage(around, citation, quote.quote, notebook_id))
-    asked = Asked(
-        *(citation.page, quote.start, quote.end, at),
-        path=f"/answers/{found.answer.id}/citations/{marker}",
-        fixed=(("mention", str(mention)),),
-        marker=marker,
-        title=citation.source_title,
-    )
-    boxes = await _boxes(services, user, found.source, asked, view)
-    shown = viewer(found.source, found.passage, asked, boxes, view)
-    if is_htmx(request):
-        return page(request, ViewerFragment(around, shown))
-    return page(request, ViewerPage(around, shown, notebook_id))
-
-
-async def _boxes(
-    services: Services, user: User, source: Source, asked: Asked, view: str
-) -> list[Box] | None:
-    """Where to mark the quote on the page's image; None where the text is shown."""
-    if source.kind is SourceKind.IMAGE:
-        return None if view == "text" or (asked.has_quote and view != "image") else []
-    if view != "image" or source.kind is not SourceKind.PDF or asked.page is None:
-        return None
-    try:
-        await services.sources.require_open(user, source.id, asked.page)
-        if not asked.has_quote:
-            return []
-        return await services.sources.highlights(
-            user, source.id, asked.page, asked.start, asked.end
-        )
-    except PasswordNeeded:
-        return None
-    except BelegError:
-        return []  # the image is worth showing without its mark
-
-
 router = Router(
     "/",
-    route_handlers=[remove, retry, refresh, stop, events, read, cited],
+    route_handlers=[remove, retry, refresh, stop, events],
 )

@@ -16,7 +16,7 @@ from app.permissions import LEAST_ROLE, RULES, Rule, Who
 from app.security import COOKIE, csrf_token
 from domain.access import Role, TokenScope, Visitor
 from domain.document import DocumentKind, NewDocument
-from domain.ids import DocumentId, NotebookId, UserId
+from domain.ids import AnswerId, DocumentId, NotebookId, UserId
 from tests.app.conftest import Beleg, problem
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -105,7 +105,7 @@ async def scene(beleg: Beleg) -> AsyncIterator[Scene]:
         "notebook_id": notebook,
         "source_id": source,
         "answer_id": answer.json()["id"],
-        "document_id": await _made(beleg, people["owner"], notebook),
+        "document_id": await _made(beleg, people["owner"], notebook, answer.json()["id"]),
         "token_id": (await owner.get("/tokens")).json()["items"][0]["id"],
         "session_id": sessions[0]["id"],
         "user_id": str(people["asker"].id),
@@ -126,8 +126,9 @@ async def _exported(person: Person, beleg: Beleg) -> str:
     return str(export.id)
 
 
-async def _made(beleg: Beleg, person: Person, notebook: str) -> str:
-    """A document that is written, but not spoken yet."""
+async def _made(beleg: Beleg, person: Person, notebook: str, answer: str) -> str:
+    """A document that is written, but not spoken yet; it cites what that answer cites."""
+    cited = await beleg.services.answers.get(person.visitor.user, AnswerId(UUID(answer)))
     document = NewDocument(
         DocumentId(uuid4()),
         NotebookId(UUID(notebook)),
@@ -137,7 +138,7 @@ async def _made(beleg: Beleg, person: Person, notebook: str) -> str:
     )
     async with beleg.services.accounts.uow() as tx:
         await tx.documents.add(document)
-        await tx.documents.keep_text(document.id, "", f"The {CANARY}.", ())
+        await tx.documents.keep_text(document.id, "", f"The {CANARY}.", cited.citations)
     return str(document.id)
 
 
@@ -226,7 +227,7 @@ async def test_others_get_as_far_as_the_table_says(scene: Scene, who: str) -> No
             response = await scene.ask(who, method, _filled(path, scene.ids))
             _is_refused(response, expected, (who, method, path))
             walked += 1
-        elif method == "GET" and not path.endswith("/sources/events"):
+        elif method == "GET" and not path.endswith("/events"):
             response = await scene.ask(who, method, _filled(path, scene.ids))
             # A text has no pages and no sound; everything else is there, or at its own page.
             is_let_in = response.status_code < 400 or "/pages/" in path or "/sound" in path

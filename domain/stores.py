@@ -859,7 +859,7 @@ class SuggestedQuestions(Protocol):
     """First questions that a model wrote for a notebook, and what they are made from."""
 
     async def outlines(self, notebook_id: NotebookId) -> tuple[list[Outline], str]:
-        """How its ready sources begin, in the order they were added, and a state of them all.
+        """How its ready sources begin, what was made here left out, and a state of them all.
 
         The state is another one whenever a ready source comes, goes or is read anew.
         """

@@ -146,8 +146,10 @@ class PostgresNotebooks(Store):
 
     async def holdings(self, notebook_id: NotebookId) -> list[Holding]:
         rows = await self._all(
-            "select s.id, s.kind, s.title, v.language from notebook_sources l"
-            " join sources s on s.id = l.source_id join source_versions v on v.id = s.version_id"
+            "select s.id, coalesce(d.kind, s.kind) as kind, s.title, v.language"
+            " from notebook_sources l join sources s on s.id = l.source_id"
+            " join source_versions v on v.id = s.version_id"
+            " left join documents d on d.source_id = s.id"
             " where l.notebook_id = :id and s.version_id is not null order by l.added_at, s.id",
             id=notebook_id,
         )

@@ -13,7 +13,7 @@ _OPENING_CHUNKS = 3
 _STATE = """
 select coalesce(md5(string_agg(cast(s.version_id as text), ',' order by s.version_id)), '') as state
 from notebook_sources l join sources s on s.id = l.source_id
-where l.notebook_id = :id and s.status = 'ready'
+where l.notebook_id = :id and s.status = 'ready' and s.kind <> 'generated'
 """
 
 
@@ -30,8 +30,8 @@ class PostgresSuggestions(Store):
             " where c.version_id = v.id and c.ordinal < :opening), '') as opening"
             " from notebook_sources l join sources s on s.id = l.source_id"
             " join source_versions v on v.id = s.version_id"
-            " where l.notebook_id = :id and s.status = 'ready' order by l.added_at, s.id"
-            " limit :most",
+            " where l.notebook_id = :id and s.status = 'ready' and s.kind <> 'generated'"
+            " order by l.added_at, s.id limit :most",
             id=notebook_id,
             headings=_MOST_HEADINGS,
             opening=_OPENING_CHUNKS,

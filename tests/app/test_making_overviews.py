@@ -161,6 +161,7 @@ async def test_a_recording_that_is_none_fails_it(studio: Beleg, fault: str) -> N
 async def test_an_overview_is_asked_about_and_does_not_crowd_the_notebook(studio: Beleg) -> None:
     client, notebook, source = await ready(studio)
     await limited(studio, client, {"max_sources_per_notebook": 2})
+    suggested = (await client.get(f"/notebooks/{notebook}/suggestions")).json()
     document = await queued(client, notebook)
     studio.provider.answer(GOOD.replace("Sentence 7", f"The {WORD} lives here, sentence 7"))
     await make(studio, document)
@@ -174,6 +175,7 @@ async def test_an_overview_is_asked_about_and_does_not_crowd_the_notebook(studio
     [passage] = (await client.get(f"/sources/{made}/passages")).json()
     assert passage["text"].startswith("# A bridge\n\nSentence 0")
     assert "[1]" not in passage["text"]
+    assert (await client.get(f"/notebooks/{notebook}/suggestions")).json() == suggested
     body = {"question": f"Where does the {WORD} live?", "about": made}
     answer = await client.post(f"/notebooks/{notebook}/questions?wait=1", json=body)
     assert {hit["source_id"] for hit in answer.json()["retrieved"]} == {made}

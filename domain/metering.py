@@ -5,9 +5,10 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from itertools import count
 from typing import Any, Literal, Protocol, TypeVar
 
-from domain.errors import ModelAnswerInvalid, ModelError, ModelUnavailable
+from domain.errors import ModelAnswerInvalid, ModelError, ModelUnavailable, Unavailable
 from domain.ids import AnswerId, CallId, DocumentId, NotebookId, SourceId, UserId, new_id
 from domain.ledger import NOT_SERVED, Intent, Settlement
 from domain.parallel import both
@@ -23,6 +24,8 @@ _UNAVAILABLE_TRIES = 5
 _INVALID_TRIES = 2
 _WAIT_MAX_S = 30.0
 _LONGEST_ERROR = 500
+_SETTLE_TRIES = 60
+"""Seconds that a bill waits for its database; then its call stands as unknown, at its bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +229,17 @@ class Meter:
             raise
 
     async def _settle(self, intent: Intent, settlement: Settlement) -> None:
-        async with self.uow(at_once=True) as tx:
-            await tx.ledger.settle(intent, settlement)
+        """Write the bill. What was used is known here alone: a database that is away is awaited."""
+        for tries in count(1):
+            try:
+                async with self.uow(at_once=True) as tx:
+                    await tx.ledger.settle(intent, settlement)
+            except Unavailable:
+                if tries == _SETTLE_TRIES:
+                    raise
+                await self.clock.sleep(1.0)
+            else:
+                return
 
 
 @dataclass(frozen=True, slots=True)

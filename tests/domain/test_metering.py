@@ -76,11 +76,21 @@ class Books:
         return [(s.status, s.usage.input_tokens) for s in self.calls.values() if s]
 
 
-class Closed(Books):
-    """A ledger whose database goes away once a call is made."""
+@dataclass
+class Away(Books):
+    """A ledger whose database goes away once a call is made.
+
+    Args:
+        misses: how often it is asked in vain.
+    """
+
+    misses: int = 10**9
 
     async def settle(self, call: Intent, settlement: Settlement) -> None:
-        raise Unavailable(f"{call.id} cannot be {settlement.status}")
+        self.misses -= 1
+        if self.misses >= 0:
+            raise Unavailable(f"{call.id} cannot be {settlement.status}")
+        await super().settle(call, settlement)
 
 
 @dataclass
@@ -229,10 +239,25 @@ async def test_calls_are_renewed_while_they_are_made_and_no_longer() -> None:
 
 
 async def test_a_call_that_cannot_be_settled_is_not_kept_alive() -> None:
-    embedder = metered(Script([GOOD]), Closed())
+    script = Script([GOOD])
+    embedder = metered(script, Away())
     with pytest.raises(Unavailable):
         await embedder.embed(["text"], "passage", PAYER)
     assert embedder.meter.in_flight == set()
+    assert sum(script.slept) < 100, "seconds"
+
+
+@pytest.mark.parametrize(
+    ("end", "bill"),
+    [(GOOD, (CallStatus.SERVED, 7)), (ModelRefused(usage=USED), (CallStatus.CUT, 7))],
+)
+async def test_a_bill_waits_for_a_database_that_is_away(
+    end: Embedded | BelegError, bill: tuple[CallStatus, int]
+) -> None:
+    books = Away(misses=5)
+    with pytest.raises((Unavailable, ModelRefused)):  # its result is lost, what it cost is not
+        await metered(Script([end]), books).embed(["text"], "passage", PAYER)
+    assert books.settled == [bill]
 
 
 def test_waits_grow_and_end() -> None:

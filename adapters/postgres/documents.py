@@ -1,17 +1,14 @@
 """Rows of documents, of what they cite, and of what was paid for on the way."""
 
-import json
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 import msgspec
 
-from adapters.postgres.connection import Row
+from adapters.postgres.document_rows import DOCUMENT, document_of, piece_of
 from adapters.postgres.rows import Store, page_of
 from domain.access import Role
 from domain.channels import DOCUMENT_CHANGED
@@ -20,8 +17,6 @@ from domain.document import (
     Document,
     DocumentKind,
     DocumentProgress,
-    DocumentStage,
-    DocumentStatus,
     NewDocument,
 )
 from domain.errors import Problem
@@ -30,15 +25,6 @@ from domain.ids import ChunkId, DocumentId, NotebookId, SourceId, UserId
 from domain.jobs import MAKE_DOCUMENT
 from domain.stores import Page
 
-_DOCUMENT = """
-select d.*, (select coalesce(sum(c.cost), 0) from model_calls c
-        where c.document_id = d.id and c.status <> 'pending') as cost,
-    (select jsonb_agg(c.data || jsonb_build_object('removed', not exists (
-            select from notebook_sources l
-            where l.notebook_id = d.notebook_id and l.source_id = c.source_id)) order by c.marker)
-        from document_citations c where c.document_id = d.id) as citations
-from documents d
-"""
 _PIECES = """
 select c.id as chunk_id, s.id as source_id, s.version_id, s.title as source_title, c.passage,
     c.page, c.start_at, c.language, least(c.end_at, coalesce(lead(c.start_at) over (
@@ -54,57 +40,6 @@ _BLANK = (
     " from jsonb_array_elements(c.data -> 'mentions') m))"
     " where c.source_id = any(cast(:ids as uuid[]))"
 )
-
-
-def _document(row: Row) -> Document:
-    return Document(
-        id=row.id,
-        notebook_id=row.notebook_id,
-        owner_id=row.owner_id,
-        kind=DocumentKind(row.kind),
-        title=row.title,
-        is_titled=row.is_titled,
-        focus=row.focus,
-        language=row.language,
-        voices=tuple(row.voices),
-        source_ids=tuple(row.source_ids),
-        status=DocumentStatus(row.status),
-        progress=DocumentProgress(DocumentStage(row.stage), row.done, row.total)
-        if row.stage
-        else None,
-        error=Problem(row.error_code, row.error) if row.error_code else None,
-        attempt=row.attempt,
-        text=row.text,
-        citations=tuple(map(_citation, json.loads(row.citations or "[]"))),
-        seconds=row.seconds,
-        bytes=row.bytes,
-        source_id=row.source_id,
-        cost=row.cost,
-        created_at=row.created_at,
-    )
-
-
-def _citation(data: dict[str, Any]) -> Citation:
-    """A citation as it may be shown: of what left the notebook nothing is quoted."""
-    citation = msgspec.convert(data, Citation)
-    if not citation.removed:
-        return citation
-    mentions = tuple(replace(mention, quote="") for mention in citation.mentions)
-    return replace(citation, source_title="", mentions=mentions)
-
-
-def _piece(row: Row) -> Piece:
-    return Piece(
-        chunk_id=row.chunk_id,
-        source_id=row.source_id,
-        version_id=row.version_id,
-        source_title=row.source_title,
-        passage=row.passage,
-        page=row.page,
-        start=row.start_at,
-        end=row.end_at,
-        language=row.language,
-    )
 
 
 class PostgresDocuments(Store):
@@ -167,7 +102,7 @@ class PostgresDocuments(Store):
         self, document_id: DocumentId, user_id: UserId, *, at_least: Role = Role.OWNER
     ) -> Document | None:
         row = await self._one(
-            f"select d.*, a.role from ({_DOCUMENT} where d.id = :id) d"
+            f"select d.*, a.role from ({DOCUMENT} where d.id = :id) d"
             " join document_access a on a.document_id = d.id where a.user_id = :user_id",
             id=document_id,
             user_id=user_id,
@@ -175,37 +110,37 @@ class PostgresDocuments(Store):
         if row is None:
             return None
         Role(row.role).require(at_least)
-        return _document(row)
+        return document_of(row)
 
     async def find(self, document_id: DocumentId) -> Document | None:
-        row = await self._one(f"{_DOCUMENT} where d.id = :id", id=document_id)
-        return _document(row) if row else None
+        row = await self._one(f"{DOCUMENT} where d.id = :id", id=document_id)
+        return document_of(row) if row else None
 
     async def page(
         self, notebook_id: NotebookId, *, limit: int, after: UUID | None
     ) -> Page[Document]:
         rows = await self._all(
-            f"{_DOCUMENT} where d.notebook_id = :id"
+            f"{DOCUMENT} where d.notebook_id = :id"
             " and (cast(:after as uuid) is null or d.id < :after) order by d.id desc limit :most",
             id=notebook_id,
             after=after,
             most=limit + 1,
         )
-        return page_of(rows, limit, _document)
+        return page_of(rows, limit, document_of)
 
     async def of_owner(self, user_id: UserId, *, limit: int, after: UUID | None) -> Page[Document]:
         rows = await self._all(
-            f"{_DOCUMENT} where d.owner_id = :id"
+            f"{DOCUMENT} where d.owner_id = :id"
             " and (cast(:after as uuid) is null or d.id > :after) order by d.id limit :most",
             id=user_id,
             after=after,
             most=limit + 1,
         )
-        return page_of(rows, limit, _document)
+        return page_of(rows, limit, document_of)
 
     async def of_source(self, source_id: SourceId) -> Document | None:
-        row = await self._one(f"{_DOCUMENT} where d.source_id = :id", id=source_id)
-        return _document(row) if row else None
+        row = await self._one(f"{DOCUMENT} where d.source_id = :id", id=source_id)
+        return document_of(row) if row else None
 
     async def rename(self, document_id: DocumentId, title: str) -> None:
         await self._run(
@@ -290,7 +225,7 @@ class PostgresDocuments(Store):
         return [(row.id, row.attempt) for row in rows]
 
     async def pieces(self, source_ids: Sequence[SourceId]) -> list[Piece]:
-        return [_piece(row) for row in await self._all(_PIECES, ids=list(source_ids))]
+        return [piece_of(row) for row in await self._all(_PIECES, ids=list(source_ids))]
 
     async def texts(self, chunk_ids: Collection[ChunkId]) -> Mapping[ChunkId, str]:
         rows = await self._all(

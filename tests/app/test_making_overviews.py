@@ -343,3 +343,15 @@ async def test_an_account_takes_its_overviews_along_and_leaves_none(
     assert traces(url, tmp_path, document) == {"saq_jobs.key", "saq_jobs.job"}
     assert await beleg.services.documents.blobs.keys("") == []
     assert sql(beleg, "select count(*) from documents_of_day") == [(0,)]
+
+
+async def test_without_its_sources_it_fails_before_anything_is_spent(studio: Beleg) -> None:
+    client, notebook, source = await ready(studio)
+    document = await queued(client, notebook)
+    assert (await client.delete(f"/sources/{source}")).status_code == 204
+    before = len(studio.provider.ledger)
+    await make(studio, document)
+    failed = await told(client, document)
+    assert (failed["status"], failed["cost"]) == ("failed", "0")
+    assert "were deleted" in failed["error"]
+    assert len(studio.provider.ledger) == before

@@ -9,7 +9,7 @@ from domain.errors import Conflict, NotSetUp
 from domain.excerpts import Excerpt, excerpts, parts_of
 from domain.making import Attempt, Drafting, Made
 from domain.overview_prompt import messages
-from domain.overview_script import Script, script_of
+from domain.overview_script import Script, kept_script, script_of
 from domain.ports import SoundJoiner
 from domain.speaking import MeteredSpeech
 from domain.speech import Line, Spoken, require_whole, voice_named
@@ -56,15 +56,19 @@ class AudioOverview:
         return Made(text, mp3.content, mp3.seconds)
 
     async def _script(self, attempt: Attempt, drafting: Drafting) -> Script:
-        """The script, kept to be read while it is spoken."""
+        """The script, kept to be read while it is spoken, and by later attempts."""
         document = attempt.document
+        speakers = len(document.voices)
+        if document.text is not None:
+            kept = document.title, document.text, document.citations
+            return kept_script(*kept, speakers=speakers)
         await attempt.show(DocumentProgress(DocumentStage.WRITING, 0, 1))
         found = await self._excerpts(document)
         if not found:
             raise Conflict(_NOTHING_LEFT)
 
         def read(draft: str) -> Script:
-            return script_of(draft, found, speakers=len(document.voices))
+            return script_of(draft, found, speakers=speakers)
 
         script = await drafting(attempt, messages(document, found), read)
         async with self.uow() as tx:

@@ -1,5 +1,6 @@
 """Making: what a document is made of by its kind, and what was paid for on the way."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -121,17 +122,16 @@ class Drafting:
         """
         document_id = attempt.document.id
         async with self.uow() as tx:
-            drafts = await tx.documents.drafts(document_id)
+            paid = await tx.documents.drafts(document_id)
         messages, why = list(asked), ""
-        for number in range(_MOST_DRAFTS):
-            if number == len(drafts):
-                drafts.append(await self._written(attempt, messages, number))
+        for _ in range(_MOST_DRAFTS):
+            draft = paid.get(_hash(messages)) or await self._written(attempt, messages)
             try:
-                return read(drafts[number])
+                return read(draft)
             except Unusable as error:
                 why = str(error)
                 again = Message(Role.USER, _AGAIN.format(why=why))
-                messages += [Message(Role.ASSISTANT, drafts[number]), again]
+                messages += [Message(Role.ASSISTANT, draft), again]
         async with self.uow() as tx:
             await attempt.require(tx)
             await tx.documents.forget_drafts(document_id)
@@ -140,7 +140,7 @@ class Drafting:
             " to have it try again."
         )
 
-    async def _written(self, attempt: Attempt, messages: Sequence[Message], number: int) -> str:
+    async def _written(self, attempt: Attempt, messages: Sequence[Message]) -> str:
         async def make() -> Transcript:
             text = ""
             async with aclosing(
@@ -160,7 +160,7 @@ class Drafting:
             raise ModelAnswerInvalid
 
         async def keep(tx: Stores, written: Transcript) -> None:
-            await tx.documents.keep_draft(attempt.document.id, number, written.text)
+            await tx.documents.keep_draft(attempt.document.id, _hash(messages), written.text)
 
         call = Call(CallKind.DOCUMENT, self.chat.model, self.bound(messages), attempt.payer)
         written = await self.meter.run(call, make, before=attempt.require, after=keep)
@@ -170,3 +170,8 @@ class Drafting:
         """The most that one call may use."""
         sent = sum(most_tokens(message.content) + 16 for message in messages)
         return TokenUsage(sent, self.max_output_tokens, estimated=True)
+
+
+def _hash(messages: Sequence[Message]) -> bytes:
+    said = "\0".join(part for message in messages for part in (message.role, message.content))
+    return hashlib.sha256(said.encode("utf-8", "replace")).digest()

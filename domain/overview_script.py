@@ -47,6 +47,12 @@ class Script:
         return [Line(voices[speaker], text) for speaker, text in self.spoken]
 
 
+def kept_script(title: str, text: str, citations: Sequence[Citation], *, speakers: int) -> Script:
+    """A script that was validated before, from what was kept of it."""
+    spoken = tuple(_spoken(_without_markers(text, citations), speakers))
+    return Script(title, text, tuple(citations), spoken)
+
+
 def script_of(draft: str, excerpts: Sequence[Excerpt], *, speakers: int) -> Script:
     """The script that a model wrote.
 

@@ -980,11 +980,11 @@ class Documents(Protocol):
         """The texts of those chunks; one that is gone is left out."""
         ...
 
-    async def drafts(self, document_id: DocumentId) -> list[str]:
-        """What a model wrote for it and was paid for, oldest first."""
+    async def drafts(self, document_id: DocumentId) -> Mapping[bytes, str]:
+        """What a model wrote for it and was paid for, by the hash of what it was asked."""
         ...
 
-    async def keep_draft(self, document_id: DocumentId, number: int, text: str) -> None:
+    async def keep_draft(self, document_id: DocumentId, asked_hash: bytes, text: str) -> None:
         """Keep what a model wrote, in the transaction that settles its call."""
         ...
 

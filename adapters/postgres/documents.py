@@ -233,20 +233,20 @@ class PostgresDocuments(Store):
         )
         return {row.id: row.text for row in rows}
 
-    async def drafts(self, document_id: DocumentId) -> list[str]:
+    async def drafts(self, document_id: DocumentId) -> Mapping[bytes, str]:
         rows = await self._all(
-            "select text from paid_drafts where document_id = :id order by number", id=document_id
+            "select asked_hash, text from paid_drafts where document_id = :id", id=document_id
         )
-        return [row.text for row in rows]
+        return {row.asked_hash: row.text for row in rows}
 
-    async def keep_draft(self, document_id: DocumentId, number: int, text: str) -> None:
+    async def keep_draft(self, document_id: DocumentId, asked_hash: bytes, text: str) -> None:
         await self._run(
             # Nothing is kept for a document that is gone, or that another attempt made ready.
-            "insert into paid_drafts (document_id, number, text) select id, :number, :text"
+            "insert into paid_drafts (document_id, asked_hash, text) select id, :asked_hash, :text"
             " from documents where id = :id and status <> 'ready' for no key update"
             " on conflict do nothing",
             id=document_id,
-            number=number,
+            asked_hash=asked_hash,
             text=text,
         )
 

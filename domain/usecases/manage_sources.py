@@ -106,10 +106,12 @@ class ManageSources:
             source, hashes = await self._files(tx, user, source_id)
             for digest in hashes:
                 await tx.sources.hold_blob(source.owner_id, digest)
+            if made := await tx.documents.of_source(source_id):
+                await tx.documents.hold_notebook(made.notebook_id)
             await tx.sources.hold(source_id)
             if (await self._files(tx, user, source_id))[1] != hashes:
                 return False
-            if made := await tx.documents.of_source(source_id):
+            if made:
                 await tx.documents.delete(made.id)
                 await self.blobs.delete(made.key)
             await tx.sources.delete(source_id)

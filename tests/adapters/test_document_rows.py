@@ -90,17 +90,20 @@ async def test_what_was_paid_for_is_kept_until_it_is_gone(uow: PostgresUnitOfWor
         owner, notebook = await an_owner(tx)
         document = await added(tx, owner, notebook)
         for _ in range(2):  # a settlement that comes twice is harmless
-            await tx.documents.keep_draft(document, 1, "the second")
-            await tx.documents.keep_draft(document, 0, "the first")
+            await tx.documents.keep_draft(document, b"asked again", "the second")
+            await tx.documents.keep_draft(document, b"asked", "the first")
             await tx.documents.keep_speech(document, b"hash", b"sound")
-        assert await tx.documents.drafts(document) == ["the first", "the second"]
+        assert await tx.documents.drafts(document) == {
+            b"asked": "the first",
+            b"asked again": "the second",
+        }
         assert await tx.documents.speech(document) == {b"hash": b"sound"}
         await tx.documents.forget_drafts(document)
-        assert await tx.documents.drafts(document) == []
+        assert await tx.documents.drafts(document) == {}
         await tx.documents.delete(document)
-        await tx.documents.keep_draft(document, 0, "nobody's")
+        await tx.documents.keep_draft(document, b"asked", "nobody's")
         await tx.documents.keep_speech(document, b"hash", b"sound")
-        assert await tx.documents.drafts(document) == []
+        assert await tx.documents.drafts(document) == {}
         assert await tx.documents.speech(document) == {}
 
 

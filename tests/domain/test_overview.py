@@ -11,7 +11,7 @@ from domain.excerpts import Excerpt
 from domain.ids import ChunkId, DocumentId, NotebookId, SourceId, UserId, VersionId, new_id
 from domain.making import Unusable
 from domain.overview_prompt import messages
-from domain.overview_script import Script, script_of
+from domain.overview_script import Script, kept_script, script_of
 from domain.retrieval import Hit
 from domain.speech import default_voices
 
@@ -89,6 +89,7 @@ def test_markers_are_cited_and_not_spoken() -> None:
     assert (mention.quote, mention.start, citation.page) == (FACT, 40, 3)
     assert found.spoken[0] == (0, "It was built in 1932, they say.")
     assert "[" not in "".join(said for _, said in found.spoken)
+    assert kept_script(found.title, found.text, found.citations, speakers=1) == found
 
 
 def test_speakers_take_turns() -> None:

@@ -1,6 +1,7 @@
 """A whole account in one archive: its state, and what stands in its files."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -22,7 +23,8 @@ from domain.source import Source
 
 FORMAT, FORMAT_VERSION = "beleg-export", 1
 EXPORT_LIFETIME = timedelta(days=7)
-_LONGEST_NAME = 120
+_LONGEST_NAME, _LONGEST_ENDING = 140, 20  # bytes: file systems count them, and take 143 or more
+_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)  # on Windows
 READ_ME = """\
 This is everything that Beleg kept for one account.
 
@@ -128,11 +130,13 @@ def original_name(source: Source) -> str:
     name = "".join(
         c if c.isprintable() and c not in '\\/:*?"<>|' else "_" for c in source.file_name
     )
-    name = name.strip(" .")
-    if len(name) <= _LONGEST_NAME:
-        return name or "file"
-    stem, dot, ending = name.rpartition(".")
-    return f"{stem[: _LONGEST_NAME - len(ending)]}{dot}{ending}"[:_LONGEST_NAME]
+    name = name.strip(" .") or "file"
+    if _DEVICE.match(name):
+        name = f"_{name}"
+    _, dot, ending = name.rpartition(".")
+    ending = dot + ending if dot and len(ending.encode()) < _LONGEST_ENDING else ""
+    stem = name.removesuffix(ending).encode()[: _LONGEST_NAME - len(ending.encode())]
+    return (stem.decode(errors="ignore") + ending).rstrip(" .")
 
 
 def to_json(value: object) -> bytes:

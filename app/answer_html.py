@@ -45,7 +45,8 @@ def answer_html(answer: Answer, t: Words) -> Markup:
     spans = tuple((start, end) for start, end, _, _ in places)
     doubts = tuple((check.start, check.end) for check in answer.checks[: len(_DOUBTS)])
     safe = _underlined(_rendered(answer.text, spans, doubts), answer.checks, t)
-    links = [cite_link(answer, citation, number, t) for _, _, citation, number in places]
+    path = f"/answers/{answer.id}"
+    links = [cite_link(path, citation, number, t) for _, _, citation, number in places]
     return Markup(_PLACE.sub(lambda found: links[int(found[1])], safe))  # noqa: S704 - sanitised
 
 
@@ -84,14 +85,22 @@ def _underlined(html: str, checks: Sequence[Check], t: Words) -> str:
     return "".join(parts)
 
 
-def cite_link(answer: Answer, citation: Citation, mention: int, t: Words) -> Markup:
-    """A marker that opens its passage in the viewer."""
-    url = f"/answers/{answer.id}/citations/{citation.marker}?mention={mention}"
+def cite_link(
+    path: str, citation: Citation, mention: int, t: Words, *, in_pane: bool = True
+) -> Markup:
+    """A marker that opens its passage.
+
+    Args:
+        path: of the answer or document that has it.
+        in_pane: in the viewer beside it; otherwise on a page of its own.
+    """
+    url = f"{path}/citations/{citation.marker}?mention={mention}"
     label = cite_label(citation, t)
     kind = "cite removed" if citation.removed else "cite"
-    return Markup(
-        '<a class="{}" href="{}" hx-get="{}" hx-target="#viewer" title="{}" aria-label="{}">{}</a>'
-    ).format(kind, url, url, label, label, citation.marker)
+    opens = Markup(' hx-get="{}" hx-target="#viewer"').format(url) if in_pane else ""
+    return Markup('<a class="{}" href="{}"{} title="{}" aria-label="{}">{}</a>').format(
+        kind, url, opens, label, label, citation.marker
+    )
 
 
 def cite_label(citation: Citation, t: Words) -> str:
@@ -129,7 +138,7 @@ class StreamedText:
     """An answer's text as it comes: escaped, with links at the markers that are known."""
 
     def __init__(self, answer: Answer, t: Words) -> None:
-        self._answer = answer
+        self._path = f"/answers/{answer.id}"
         self._words = t
         self._citations: dict[int, Citation] = {}
         self._shown: dict[int, int] = {}
@@ -149,7 +158,7 @@ class StreamedText:
             mention = self._shown.get(citation.marker, 0)
             self._shown[citation.marker] = mention + 1
             parts.append(escape(text[place : found.start()]))
-            parts.append(cite_link(self._answer, citation, mention, self._words))
+            parts.append(cite_link(self._path, citation, mention, self._words))
             place = found.end()
         parts.append(escape(text[place:]))
         parts.append(Markup("</span>"))

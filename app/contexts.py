@@ -7,6 +7,7 @@ from uuid import UUID
 
 from markupsafe import Markup
 
+from app.shelf import Shelf
 from app.texts import Words
 from app.uploads import Limits
 from domain.access import Role
@@ -244,7 +245,7 @@ class SourceList:
 
 @dataclass(frozen=True, slots=True)
 class NotebookPage:
-    """A notebook: its sources, its chat, and the viewer.
+    """A notebook: its sources, its chat, its studio, and the viewer.
 
     Args:
         role: what the reader may do here.
@@ -265,6 +266,7 @@ class NotebookPage:
     key: UUID
     about: Source | None
     limits: Limits
+    shelf: Shelf
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,6 +177,13 @@ owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/retry
 owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/refresh
 reader  -     GET    /notebooks/{notebook_id}/sources/events
 owner   -     POST   /notebooks/{notebook_id}/sources/{source_id}/stop
+owner   -     POST   /notebooks/{notebook_id}/documents
+reader  -     GET    /notebooks/{notebook_id}/documents/events
+owner   -     POST   /documents/{document_id}/rename
+owner   -     POST   /documents/{document_id}/retry
+owner   -     POST   /documents/{document_id}/delete
+reader  -     GET    /documents/{document_id}/sound
+reader  -     GET    /documents/{document_id}/transcript
 owner   -     GET    /notebooks/{notebook_id}/library
 reader  -     GET    /sources/{source_id}
 reader  -     GET    /sources/{source_id}/sound

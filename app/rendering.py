@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from dataclasses import fields
+from decimal import Decimal
 from importlib.resources import files
 from itertools import groupby
 from typing import Any
@@ -104,6 +105,12 @@ def page_of(source: Source, page: int, t: Words) -> str:
     return t(which, n=page, total=source.pages) if source.pages else t("page_n", n=page)
 
 
+def clock(seconds: Decimal | float) -> str:
+    """How long something plays: 4:05."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02}"
+
+
 def _runs(numbers: list[int]) -> str:
     """1, 2, 3, 5 as "1–3, 5"."""
     parts: list[list[int]] = []
@@ -130,6 +137,7 @@ environment.globals |= {
     "static_url": static_url,
     "htmx_scripts": htmx_scripts,
     "skipped_lines": skipped_lines,
+    "clock": clock,
     "page_count": page_count,
     "page_of": page_of,
     "quotes_of": quotes_of,

@@ -11,6 +11,7 @@ from app.answer_texts import ANSWER_TEXTS
 from app.library_texts import LIBRARY_TEXTS
 from app.operations_texts import OPERATIONS_TEXTS
 from app.problem_texts import GERMAN_PROBLEMS, REASONS
+from app.studio_texts import STUDIO_TEXTS
 from domain.errors import Problem
 
 LANGUAGES = ("de", "en")
@@ -19,6 +20,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     **ACCOUNT_TEXTS,
     **LIBRARY_TEXTS,
     **OPERATIONS_TEXTS,
+    **STUDIO_TEXTS,
     "tagline": (
         "Antworten aus deinen eigenen Dokumenten, jede Aussage mit Beleg.",
         "Answers from your own documents, every claim with its evidence.",

@@ -10,6 +10,7 @@ from app.rendering import frame, go_to, page
 from app.requests import Caller, PathText, Wired, cursor_id, path_id
 from app.routes.question_pages import TURNS, source_about, turns_of
 from app.routes.source_pages import sources_of, state_of
+from app.shelf import shelf_of
 from app.uploads import Limits
 from domain.ids import NotebookId, new_id
 
@@ -42,7 +43,7 @@ async def read(
     user: Caller,
     about: FromQuery[str] = "",
 ) -> Response[str]:
-    """Sources, chat and viewer of a notebook."""
+    """Sources, chat, studio and viewer of a notebook."""
     notebook = await services.notebooks.get(user, NotebookId(path_id(notebook_id)))
     sources = await sources_of(services, user, notebook.id)
     answers = await services.answers.page(user, notebook.id, limit=TURNS, after=None)
@@ -59,6 +60,7 @@ async def read(
         key=new_id(),
         about=await source_about(services, user, notebook.id, about),
         limits=Limits.of(services.settings, user),
+        shelf=await shelf_of(services, user, notebook, around.words.language),
     )
     return page(request, context)
 

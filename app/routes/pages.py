@@ -15,6 +15,7 @@ from app.routes import (
     question_pages,
     share_pages,
     source_pages,
+    studio_pages,
     usage_pages,
     viewer_pages,
 )
@@ -44,6 +45,7 @@ router = Router(
         account_pages.router,
         notebook_pages.router,
         source_pages.router,
+        studio_pages.router,
         library_pages.router,
         question_pages.router,
         share_pages.router,

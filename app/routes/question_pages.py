@@ -80,7 +80,7 @@ async def ask(
         where,
         str(form.get("question", "")),
         # One source is asked whether or not it is ticked among all.
-        source_ids=None if one else _selection(form),
+        source_ids=None if one else selection(form),
         about=one,
         idempotency_key=form_key(str(form.get("key", ""))),
     )
@@ -143,8 +143,8 @@ async def suggest(
     return page(request, SuggestionsFragment(around, where, found))
 
 
-def _selection(form: FormMultiDict) -> list[SourceId] | None:
-    """The sources to ask: None for all that were offered, [] where every one is off."""
+def selection(form: FormMultiDict) -> list[SourceId] | None:
+    """The sources that are ticked: None for all that were offered, [] where every one is off."""
     offered, chosen = form.getall("offered", []), form.getall("source", [])
     if set(offered) <= set(chosen):
         return None

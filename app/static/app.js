@@ -18,7 +18,7 @@ document.addEventListener("keydown", (event) => {
       menu.open = false;
       find("summary", menu).focus();
     } else if (box.closest?.("#viewer") && cameFrom?.isConnected) {
-      if (narrow.matches) location.hash = "chat";
+      if (!cameFrom.checkVisibility()) location.hash = cameFrom.closest(".pane").id;
       cameFrom.focus();
     }
   }
@@ -29,16 +29,17 @@ document.addEventListener("input", (event) => {
   event.target.style.height = `${event.target.scrollHeight}px`;
 });
 
-// What the next answer is drawn from.
+// What the next answer, and the next document, is drawn from.
 function count() {
-  const line = find("#selection");
-  if (!line) return;
-  const picks = [...document.querySelectorAll("[data-pick]")];
-  const chosen = picks.filter((pick) => pick.checked).length;
-  const kind = !picks.length ? "empty" : !chosen ? "none" : chosen === picks.length ? "all" : "some";
-  const text = line.dataset[kind].replace("{n}", chosen).replace("{total}", picks.length);
-  if (line.textContent !== text) line.textContent = text;
-  line.className = `selection small is-${kind}`;
+  for (const line of document.querySelectorAll("[data-selection]")) {
+    const only = line.dataset.selection === "uploads" ? "[data-upload]" : "";
+    const picks = [...document.querySelectorAll(`[data-pick]${only}`)];
+    const chosen = picks.filter((pick) => pick.checked).length;
+    const kind = !picks.length ? "empty" : !chosen ? "none" : chosen === picks.length ? "all" : "some";
+    const text = line.dataset[kind].replace("{n}", chosen).replace("{total}", picks.length);
+    if (line.textContent !== text) line.textContent = text;
+    line.className = `selection small is-${kind}`;
+  }
 }
 document.addEventListener("change", (event) => event.target.matches("[data-pick]") && count());
 
@@ -88,12 +89,14 @@ document.addEventListener("htmx:after:swap", (event) => {
     find("#question").focus();
   }
   if (target?.id === "viewer") {
-    if (narrow.matches && location.hash !== "#viewer") location.hash = "viewer";
+    if (location.hash !== "#viewer") location.hash = "viewer";
     find("h2", target)?.focus({ preventScroll: true });
     reveal(target);
-  } else if (source?.matches?.("[data-reset]")) {
+  } else if (source?.matches?.("[data-reset]") && event.detail.ctx.response?.raw.ok) {
     source.reset();
     source.closest("details").open = false;
+    find("summary", source.closest("details")).focus();
+    count();
   } else if (target?.id === "turns" && log) {
     atEnd = true;
     log.scrollTop = log.scrollHeight;

@@ -62,6 +62,7 @@ from domain.source import (
 from domain.suggestions import Suggestions
 from domain.summary import Summary, SummaryKind
 from tests.app.operation_pages import exports, operations_pages
+from tests.app.studio_contexts import shelves, studio_contexts
 from tests.browser.htmx_files import FILES
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -256,12 +257,18 @@ def every_context(around: Frame) -> list[Context]:
         *operations_pages(around, SOURCES, EVIL),
         contexts.NotebooksPage(around, [], None),
         contexts.NotebooksPage(around, [NOTEBOOK], before),
-        contexts.NotebookPage(
-            around, NOTEBOOK, note, Role.OWNER, SOURCES, "s", turns, before, before, None, LIMITS
+        *(
+            contexts.NotebookPage(
+                *(around, NOTEBOOK, note, Role.OWNER, SOURCES, "s", turns, before, before, None),
+                *(LIMITS, shelf),
+            )
+            for shelf in shelves(EVIL)
         ),
         contexts.NotebookPage(
-            around, NOTEBOOK, note, Role.READ, [], "s", [], None, before, source(), LIMITS
+            *(around, NOTEBOOK, note, Role.READ, [], "s", [], None, before, source(), LIMITS),
+            shelves(EVIL)[-1],
         ),
+        *studio_contexts(around, EVIL),
         account_contexts.GuestsFragment(around, NOTEBOOK, [GUEST], EVIL, EVIL),
         account_contexts.GuestsPage(around, NOTEBOOK, []),
         contexts.TurnsFragment(around, NOTEBOOK, turns, None),

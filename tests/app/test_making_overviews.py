@@ -32,7 +32,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 WORD = "Quoxalith"
 SHORT = "TITLE: A bridge\n\nIt is short."
-GOOD = "TITLE: A bridge\n\n" + " ".join(f"Sentence {n} of the script." for n in range(130)) + " [1]"
+GOOD = "TITLE: A bridge\n\n" + " ".join(f"It is so, as in script {n}." for n in range(80)) + " [1]"
 
 
 async def test_of_fifty_requests_at_once_one_finds_room(studio: Beleg) -> None:
@@ -115,7 +115,7 @@ async def test_two_bad_scripts_fail_it_and_a_retry_begins_anew(studio: Beleg) ->
 
 
 async def test_a_retry_pays_for_what_is_missing_alone(studio: Beleg) -> None:
-    client, notebook, _ = await ready(studio)
+    client, notebook, source = await ready(studio)
     voices = {"voices": ["willow", "rowan"]}
     document = await queued(client, notebook, options=voices)
     rule = Rule((Fault.FORBIDDEN,), kind="tts", containing="Part 3.")
@@ -129,10 +129,14 @@ async def test_a_retry_pays_for_what_is_missing_alone(studio: Beleg) -> None:
     assert len(served) >= 4
 
     studio.provider.settings.rules.clear()
+    # What is written stays as it is, whatever becomes of what it was made from.
+    assert (await client.delete(f"/sources/{source}")).status_code == 204
     assert (await client.post(f"/documents/{document}/retry")).status_code == 202
     await make(studio, document)
     made = await told(client, document)
     assert (made["status"], made["voices"]) == ("ready", ["willow", "rowan"])
+    assert made["transcript"] == failed["transcript"]
+    assert made["citations"][0]["removed"]
     assert calls(studio, "document") == 1
     paid = [
         e.input_sha1
@@ -163,7 +167,7 @@ async def test_an_overview_is_asked_about_and_does_not_crowd_the_notebook(studio
     await limited(studio, client, {"max_sources_per_notebook": 2})
     suggested = (await client.get(f"/notebooks/{notebook}/suggestions")).json()
     document = await queued(client, notebook)
-    studio.provider.answer(GOOD.replace("Sentence 7", f"The {WORD} lives here, sentence 7"))
+    studio.provider.answer(GOOD.replace("script 7.", f"script 7. The {WORD} lives here."))
     await make(studio, document)
     made = str((await told(client, document))["source_id"])
     await studio.read(made)
@@ -173,7 +177,7 @@ async def test_an_overview_is_asked_about_and_does_not_crowd_the_notebook(studio
         "A bridge",
     )
     [passage] = (await client.get(f"/sources/{made}/passages")).json()
-    assert passage["text"].startswith("# A bridge\n\nSentence 0")
+    assert passage["text"].startswith("# A bridge\n\nIt is so, as in script 0.")
     assert "[1]" not in passage["text"]
     assert (await client.get(f"/notebooks/{notebook}/suggestions")).json() == suggested
     body = {"question": f"Where does the {WORD} live?", "about": made}
@@ -241,8 +245,8 @@ async def test_deleted_while_it_is_made_nothing_stays(
     beleg = await start(**SPEAKS)
     client, notebook, source = await ready(beleg)
     beleg.provider.reset()
-    beleg.provider.settings.speaking_delay_s = 0.5
-    beleg.provider.settings.token_delay_s = 0.002
+    beleg.provider.settings.speaking_delay_s = 0.3
+    beleg.provider.settings.token_delay_s = 0.001
     beleg.provider.answer(GOOD.replace("script", WORD))
     document = await queued(client, notebook, focus=f"The {WORD}.")
     path = f"/documents/{document}" if what == "document" else f"/notebooks/{notebook}"

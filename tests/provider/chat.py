@@ -144,9 +144,9 @@ def is_for_script(messages: Sequence[Mapping[str, object]]) -> bool:
 
 
 def script(messages: Sequence[Mapping[str, str]], passage: re.Pattern[str]) -> str:
-    """A script of about 650 words that quotes the first passages; by two speakers in turn."""
+    """A script of about 600 words that quotes the first passages; by two speakers in turn."""
     facts = citing_answer([dict(message) for message in messages], passage)
-    filler = "And so the story goes on from one thing to the next. " * 8
+    filler = "So it is, as we go on, by and by. " * 8
     said = [facts, *(f"Part {n}. {filler}" for n in range(7))]
     if "`A: `" in messages[0]["content"]:
         said = [f"{'AB'[n % 2]}: {text}" for n, text in enumerate(said)]

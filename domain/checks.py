@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import msgspec
 
 from domain import alignment, evidence, names, negations, wording
 from domain.claims import Statement, statements
@@ -241,7 +243,7 @@ def _joined(words: Sequence[Word]) -> list[Word]:
     found: list[Word] = []
     for word in words:
         if found and word.start == found[-1].end + 1:
-            found[-1] = replace(found[-1], end=word.end)
+            found[-1] = msgspec.structs.replace(found[-1], end=word.end)
         else:
             found.append(word)
     return found

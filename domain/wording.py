@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import msgspec
+
 from domain import dates, numbers
 from domain.dates import Date
 from domain.language import function_words
@@ -19,8 +21,7 @@ _ENDINGS = ("ern", "en", "er", "es", "em", "e", "n", "s")
 _SHORTEST_STEM = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(msgspec.Struct, frozen=True, gc=False):
     """A word, or a part of one with hyphens.
 
     Args:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from app.studio_problem_texts import STUDIO_PROBLEMS
+
 REASONS: Mapping[str, tuple[str, str]] = {
     # why a page gave no text, as a reader of files says it: (German, English after a colon)
     "has no text layer": ("keine Textebene", "no text layer"),
@@ -48,6 +50,7 @@ REASONS: Mapping[str, tuple[str, str]] = {
 GERMAN_PROBLEMS = (
     # a code, words that the detail then holds, and what is said; the first that fits is taken.
     # {0} and {1} are how much there is, and the limit
+    *STUDIO_PROBLEMS,
     (
         *("password_needed", "not by the one that was entered"),
         "Dieses Passwort öffnet das PDF nicht. Gib es noch einmal ein.",

@@ -199,6 +199,10 @@ GERMAN_PROBLEMS = (
     ("model_answer_invalid", "", "Die Antwort des Modells ist nicht zu gebrauchen."),
     ("stopped", "", "Drücke auf „Erneut versuchen“, um dort weiterzumachen."),
     ("credit_exhausted", "", "Dein Guthaben reicht dafür nicht."),
+    (
+        *("quota_exhausted", "questions"),
+        "Deine Fragen von heute sind in diesem Notizbuch aufgebraucht. Frage morgen weiter (UTC).",
+    ),
     ("unavailable", "", "Das ist gerade nicht möglich. Versuche es gleich noch einmal."),
     ("internal_error", "", "Das lag an einem Fehler in Beleg."),
     ("not_signed_in", "Address or password", "Adresse oder Passwort stimmt nicht."),

@@ -21,6 +21,7 @@ from app.services import Services
 from app.texts import Words, preferred, words
 from app.uploads import ACCEPTED
 from domain.account import LOCAL_EMAIL, User
+from domain.errors import Problem
 from domain.source import SkippedPage, Source, SourceKind, SourceStatus
 
 AnyRequest = Request[Any, Any, Any]
@@ -107,7 +108,7 @@ def page_of(source: Source, page: int, t: Words) -> str:
 
 def clock(seconds: Decimal | float) -> str:
     """How long something plays: 4:05."""
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, rest = divmod(int(seconds), 60)
     return f"{minutes}:{rest:02}"
 
 
@@ -221,6 +222,7 @@ def error_page(request: AnyRequest, code: str, detail: str, status: int) -> Resp
         return go_to(request, f"/sign-in?next={here}" if here else "/sign-in")
     visitor = request.state.get(VISITOR)
     around = frame(request, visitor and visitor.user)
+    detail = around.words.problem(Problem(code, detail))
     if not is_htmx(request):
         return page(request, ErrorPage(around, status, detail), status)
     response = page(request, Problems(around, [detail]), status)

@@ -68,5 +68,18 @@ STUDIO_PROBLEMS = (
             " weiterzumachen."
         ),
     ),
+    (
+        *("invalid_request", "voices are one voice"),
+        "Wähle eine Stimme, oder zwei verschiedene.",
+    ),
+    (
+        *("invalid_request", "is no source of another document"),
+        "Was hier erstellt wurde, ist keine Quelle für Weiteres. Wähle es ab.",
+    ),
+    ("conflict", "Only a document that failed", "Das ist nicht mehr fehlgeschlagen."),
+    (
+        *("conflict", "not ready to be asked about"),
+        "Danach lässt sich noch nicht fragen. Versuche es, sobald es bereit ist.",
+    ),
     ("expired", "", "Dieser Link ist abgelaufen. Öffne die Seite neu, dort steht ein frischer."),
 )

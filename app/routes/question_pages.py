@@ -43,7 +43,7 @@ from app.services import Services
 from app.while_open import while_open
 from domain.account import User
 from domain.conversation import Answer, AnswerStatus, Citation, EventKind, Feedback, Rating
-from domain.errors import NotFound
+from domain.errors import Conflict, NotFound
 from domain.ids import AnswerId, NotebookId, SourceId, new_id, parse_id
 from domain.source import Source, SourceStatus
 
@@ -118,6 +118,8 @@ async def composer(
         return go_to(request, f"/notebooks/{where}?about={quote(about)}")
     notebook = await services.notebooks.get(user, where)
     source = await source_about(services, user, where, about)
+    if about and source is None:
+        raise Conflict("This is not ready to be asked about. Try again when it is.")
     return page(request, ComposerFragment(frame(request, user), notebook, new_id(), source))
 
 

@@ -70,6 +70,15 @@ if (log) {
   follow();
 }
 
+// Which pane is shown is seen at its tab; it is told there, too.
+function tell() {
+  for (const tab of document.querySelectorAll("nav:is(.tabs, .aside-tabs) a")) {
+    tab.setAttribute("aria-current", find(tab.hash).checkVisibility());
+  }
+}
+addEventListener("hashchange", tell);
+narrow.addEventListener("change", tell);
+
 // The viewer shows the quote, and takes the focus.
 function reveal(viewer) {
   const mark = find("[data-mark]", viewer);
@@ -149,4 +158,5 @@ async function copy(link) {
 }
 
 count();
+tell();
 if (document.body.classList.contains("reading")) reveal(find("#viewer"));

@@ -41,7 +41,7 @@ async def _run(name: str) -> None:
     async with services(settings) as wired, reaping(wired), sweeping(wired):
         for notice in wired.notices:
             log.warning("notice", text=notice)
-        queue = _Queue.from_url(settings.database_url, name=name, min_size=1, max_size=4)
+        queue = JobQueue.from_url(settings.database_url, name=name, min_size=1, max_size=4)
         await queue.connect()
         try:
             worker: Worker[Any] = Worker(
@@ -60,15 +60,25 @@ async def _run(name: str) -> None:
             await queue.disconnect()
 
 
-class _Queue(PostgresQueue):
+class JobQueue(PostgresQueue):
     """SAQ's queue, sweeping dead jobs faster: it waits for each to end by itself, in turn.
 
     A job that only looked dead is not waited for either: attempt tokens fence what it writes.
     """
 
     async def sweep(self, lock: int = 60, abort: float = _ABORT_S) -> list[str]:
-        """Run the jobs of dead workers again."""
-        return await super().sweep(lock, abort)
+        """Run the jobs of dead workers again; one worker at a time does it.
+
+        SAQ's own turn lasts as long as the connection: a worker that hangs, or whose machine
+        vanished, would keep it for hours, and dead jobs would wait for as long.
+        """
+        turn = "select pg_try_advisory_xact_lock(%s, hashtext(%s))"
+        async with self.pool.connection() as connection, connection.transaction():
+            asked = await connection.execute(turn, (self.saq_lock_keyspace, self.name))
+            if (await asked.fetchone()) != (True,):
+                return []
+            self._has_sweep_lock = True
+            return await super().sweep(lock, abort)
 
 
 def _beating(

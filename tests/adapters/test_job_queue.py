@@ -15,6 +15,7 @@ from adapters.postgres.jobs import HEARTBEAT_S
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from domain.jobs import INGEST_SOURCE, QUEUES, JobKind
 from workers.jobs import JOBS
+from workers.main import JobQueue
 
 KIND = JobKind("note", "ingest", timeout_s=5, retries=3, retry_delay_s=0.05, retry_delay_max_s=0.1)
 Run = Callable[..., Awaitable[None]]
@@ -122,6 +123,28 @@ async def test_a_key_runs_once_at_a_time_and_again_after_it_has_ended(
             if len(runs) > 1:
                 break
     assert runs == ["s-1", "s-4"]
+
+
+async def test_a_worker_that_hangs_keeps_no_dead_job_from_running_again(
+    database_url: str, uow: PostgresUnitOfWork
+) -> None:
+    hanging, other = (
+        JobQueue.from_url(database_url, name=KIND.queue, min_size=1, max_size=3) for _ in range(2)
+    )
+    async with uow() as tx:
+        await tx.jobs.enqueue(KIND, "one", source_id="s-1")
+    await hanging.connect()
+    await other.connect()
+    try:
+        assert await hanging.sweep() == []
+        job = await hanging.dequeue(timeout=1)
+        assert job
+        await hanging.update(job, status=Status.ACTIVE, started=1, touched=1)  # long ago
+        assert await other.sweep(abort=0.1) == [job.key]
+        assert (await other.info())["queued"] == 1
+    finally:
+        await hanging.disconnect()
+        await other.disconnect()
 
 
 def test_every_queue_has_a_kind_and_every_kind_a_function() -> None:

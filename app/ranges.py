@@ -3,7 +3,10 @@
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 
+import msgspec
 from litestar.response import Stream
+
+from app.errors import problem_body
 
 _RANGE = re.compile(r"bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))")
 
@@ -33,7 +36,10 @@ def ranged(
     first, last = _bounds(asked, size)
     if first > last:
         none = {**safe, "Content-Range": f"bytes */{size}"}
-        return Stream(iter(()), status_code=416, headers=none)
+        body = msgspec.json.encode(problem_body("no_such_range", f"This has {size:,} bytes.", 416))
+        return Stream(
+            iter((body,)), status_code=416, media_type="application/problem+json", headers=none
+        )
     part = {
         **safe,
         "Content-Range": f"bytes {first}-{last}/{size}",

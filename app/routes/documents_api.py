@@ -4,6 +4,7 @@ from typing import Annotated
 from urllib.parse import quote
 
 from litestar import Response, Router, delete, get, patch, post
+from litestar.openapi import ResponseSpec
 from litestar.params import FromQuery, HeaderParameter, JSONBody, QueryParameter
 from litestar.response import Stream
 
@@ -146,7 +147,14 @@ async def export(
     )
 
 
-@get("/documents/{document_id:str}/audio")
+@get(
+    "/documents/{document_id:str}/audio",
+    responses={
+        206: ResponseSpec(
+            bytes, generate_examples=False, media_type=_MP3, description="The part asked for"
+        )
+    },
+)
 async def audio(
     document_id: PathText,
     services: Wired,

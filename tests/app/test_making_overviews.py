@@ -91,6 +91,24 @@ async def test_a_script_is_repaired_once(studio: Beleg) -> None:
     assert calls(studio, "document") == 2
 
 
+async def test_a_job_that_runs_twice_makes_one(studio: Beleg) -> None:
+    client, notebook, _ = await ready(studio)
+    document = await queued(client, notebook)
+    studio.provider.settings.speaking_delay_s = 0.2
+    await asyncio.gather(make(studio, document), make(studio, document))
+    made = await told(client, document)
+    assert made["status"] == "ready"
+    sources = (await client.get(f"/notebooks/{notebook}/sources")).json()["items"]
+    assert [s["id"] for s in sources if s["kind"] == "generated"] == [made["source_id"]]
+    before = len(studio.provider.ledger)
+    await make(studio, document)
+    assert len(studio.provider.ledger) == before
+    rows = (
+        f"select count(*) from model_calls where document_id = '{document}' and status = 'pending'"
+    )
+    assert sql(studio, rows) == [(0,)]
+
+
 async def test_two_bad_scripts_fail_it_and_a_retry_begins_anew(studio: Beleg) -> None:
     client, notebook, _ = await ready(studio)
     document = await queued(client, notebook)

@@ -152,7 +152,7 @@ class Drafting:
                     elif event.finish_reason == "length":
                         raise AnswerTooLong(
                             f"What the model wrote reached {self.max_output_tokens:,} tokens and"
-                            " breaks off.",
+                            " breaks off. Raise LLM_MAX_OUTPUT_TOKENS, or press Retry.",
                             usage=event.usage,
                         )
                     else:

@@ -69,14 +69,15 @@ def test_sources_are_quoted_data_and_the_focus_is_the_instruction() -> None:
     system, user = messages(document(focus="Only the {dates}."), [hostile])
     assert system.content.count("</passage") == 1
     assert "[1]" not in system.content.partition("Excerpts:")[2]
-    assert "in English" in system.content
+    assert "script are in English" in system.content
     assert (user.role, user.content.endswith("Only the {dates}.")) == (Role.USER, True)
     assert messages(document(), [hostile])[1].content == "Write the script."
 
 
 def test_two_voices_are_two_speakers_in_the_language_of_the_overview() -> None:
     system, _ = messages(document("linde", "ahorn", language="de"), [excerpt()])
-    assert "in German; two people, A and B" in system.content
+    assert "words; two people, A and B" in system.content
+    assert "script are in German" in system.content
 
 
 def test_markers_are_cited_and_not_spoken() -> None:

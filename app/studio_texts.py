@@ -13,8 +13,8 @@ STUDIO_TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "overview_all": ("Aus allen Quellen dieses Notizbuchs.", "From all sources of this notebook."),
     "overview_some": (
-        "Aus {n} von {total} Quellen, so wie links angehakt.",
-        "From {n} of {total} sources, as ticked in the list of sources.",
+        "Aus {n} von {total} Quellen, so wie in der Liste angehakt.",
+        "From {n} of {total} sources, as ticked in the list.",
     ),
     "overview_none": (
         "Hake in der Liste der Quellen an, woraus er gemacht werden soll.",

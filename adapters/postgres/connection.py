@@ -17,6 +17,8 @@ _HEADER = struct.Struct(">HH")
 _FOREIGN_KEY = "23503"
 _NO_ANSWER = "The database does not answer. Try again in a moment."
 _NEVER = math.inf
+_LOST = (asyncpg.InterfaceError, asyncpg.InternalClientError)
+"""The second one, among others, of a connection whose server said good-bye while it idled."""
 
 
 class Row(asyncpg.Record):  # type: ignore[misc] # asyncpg has no types
@@ -97,7 +99,7 @@ def translated_errors() -> Iterator[None]:
     except asyncpg.PostgresError as error:
         _raise_ours(error.sqlstate, error)
         raise
-    except (asyncpg.InterfaceError, OSError, TimeoutError) as error:
+    except (*_LOST, OSError, TimeoutError) as error:
         raise Unavailable(_NO_ANSWER) from error
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from adapters.postgres.connection import Row, open_pool
+from adapters.postgres.connection import Row, open_pool, translated_errors
 from adapters.postgres.listener import PostgresListener
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from domain.account import User
@@ -252,6 +252,22 @@ async def test_a_lost_connection_is_unavailable_and_the_next_one_works(
     with pytest.raises(Unavailable):
         await lose()
     assert await uow.is_ready()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        asyncpg.InternalClientError("cannot switch to state 15"),  # a server that restarts
+        asyncpg.InterfaceError("connection is closed"),
+        asyncpg.AdminShutdownError("terminating connection"),
+        ConnectionResetError(),
+    ],
+)
+async def test_whatever_the_driver_says_of_a_lost_connection_is_unavailable(
+    error: Exception,
+) -> None:
+    with pytest.raises(Unavailable), translated_errors():
+        raise error
 
 
 # --- accounts

@@ -74,6 +74,7 @@ class JobQueue(PostgresQueue):
         """
         turn = "select pg_try_advisory_xact_lock(%s, hashtext(%s))"
         async with self.pool.connection() as connection, connection.transaction():
+            await connection.execute("set local idle_in_transaction_session_timeout = '60s'")
             asked = await connection.execute(turn, (self.saq_lock_keyspace, self.name))
             if (await asked.fetchone()) != (True,):
                 return []

@@ -56,8 +56,15 @@ async def open_pool(database_url: str, *, size: int) -> AsyncIterator[asyncpg.Po
         record_class=Row,
         timeout=10,
         command_timeout=120,
-        # A search is planned in half a millisecond, and no better for knowing its parameters.
-        server_settings={"jit": "off", "plan_cache_mode": "force_generic_plan"},
+        server_settings={
+            # A search is planned in half a millisecond, and no better for knowing its parameters.
+            "jit": "off",
+            "plan_cache_mode": "force_generic_plan",
+            # What a machine holds that vanished is free after half a minute, not after two hours.
+            "tcp_keepalives_idle": "15",
+            "tcp_keepalives_interval": "5",
+            "tcp_keepalives_count": "3",
+        },
     )
     async with pool:
         yield pool

@@ -36,10 +36,11 @@ added as (
     from counted
 )
 select asked,
-    (select jsonb_agg(jsonb_build_array(s.id, s.kind, s.title, v.language)
+    (select jsonb_agg(jsonb_build_array(s.id, coalesce(d.kind, s.kind), s.title, v.language)
             order by l.added_at, s.id)
         from notebook_sources l join sources s on s.id = l.source_id
             join source_versions v on v.id = s.version_id
+            left join documents d on d.source_id = s.id
         where l.notebook_id = :notebook_id) as holdings,
     (select jsonb_agg(jsonb_build_array(question, text, mentions) order by id) from (
         select id, question, text, (select jsonb_agg(m) from citations c,

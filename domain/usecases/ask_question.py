@@ -11,7 +11,7 @@ from domain.account import User
 from domain.conversation import Answer, AnswerMode, AnswerStatus, Message
 from domain.errors import NotFound, OverQuota, Rejected
 from domain.event_log import LEASE
-from domain.ids import AnswerId, NotebookId, SourceId, new_id
+from domain.ids import AnswerId, DocumentId, NotebookId, SourceId, new_id
 from domain.ledger import Intent
 from domain.limits import LimitName
 from domain.metering import CALL_LEASE, MeteredEmbedder, Payer
@@ -70,7 +70,8 @@ class AskQuestion:
         """One transaction; nothing is spent in it.
 
         Args:
-            about: this source is searched alone, whatever `source_ids` says.
+            about: this source is searched alone, whatever `source_ids` says; or the id of a
+                document, which is asked about as a source, too.
 
         Raises:
             NotFound: the notebook is not that user's.
@@ -89,6 +90,10 @@ class AskQuestion:
                     if first is None:
                         raise NotFound("The answer to this request was deleted.")
                     return Asked(first, None, (), (), is_new=False)
+            if about is not None and (
+                made := await tx.documents.get(DocumentId(about), user.id, at_least=Role.READ)
+            ):
+                about = made.source_id or about
             answer = self._turn(user, notebook_id, question, source_ids, about)
             turn = await tx.turns.add(answer, LEASE, messages=self.history_messages)
             if turn is None:

@@ -198,9 +198,10 @@ async def test_an_overview_is_asked_about_and_does_not_crowd_the_notebook(studio
     assert passage["text"].startswith("# A bridge\n\nIt is so, as in script 0.")
     assert "[1]" not in passage["text"]
     assert (await client.get(f"/notebooks/{notebook}/suggestions")).json() == suggested
-    body = {"question": f"Where does the {WORD} live?", "about": made}
-    answer = await client.post(f"/notebooks/{notebook}/questions?wait=1", json=body)
-    assert {hit["source_id"] for hit in answer.json()["retrieved"]} == {made}
+    for about in (made, document):
+        body = {"question": f"Where does the {WORD} live?", "about": about}
+        answer = await client.post(f"/notebooks/{notebook}/questions?wait=1", json=body)
+        assert {hit["source_id"] for hit in answer.json()["retrieved"]} == {made}
     await studio.text(client, notebook, "A second text, about a tower of stone.", "Tower")
     body = {"title": "Third", "text": "A third text."}
     problem(await client.post(f"/notebooks/{notebook}/sources", json=body), 413, "too_large")

@@ -285,5 +285,5 @@ async def _to_its_end(settling: Coroutine[Any, Any, None]) -> None:
     try:
         await asyncio.shield(task)
     except asyncio.CancelledError:
-        await asyncio.gather(task, return_exceptions=True)
+        await asyncio.wait({task})  # which goes on, where the caller is cancelled once more
         raise

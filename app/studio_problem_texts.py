@@ -17,6 +17,10 @@ STUDIO_PROBLEMS = (
         ),
     ),
     (
+        *("not_set_up", "Nothing here speaks as"),
+        "Hier spricht niemand mehr mit dieser Stimme. Erstelle einen neuen mit einer anderen.",
+    ),
+    (
         *("conflict", "that this was to be made from"),
         (
             "Die Quellen dafür wurden gelöscht oder enthalten keinen Text. Lösche diesen Überblick"

@@ -46,8 +46,12 @@ class AudioOverview:
             raise NotSetUp(_NO_WRITER)
         if self.speech is None:
             raise NotSetUp(_NO_VOICE)
+        voices = [voice_named(name) for name in attempt.document.voices]
+        for voice in voices:
+            if voice not in self.speech.speech.voices:
+                raise NotSetUp(f"Nothing here speaks as {voice.name} any more. Make another one.")
         script = await self._script(attempt, self.drafting)
-        lines = script.lines([voice_named(name) for name in attempt.document.voices])
+        lines = script.lines(voices)
         parts = await self._spoken(attempt, lines, self.speech)
         await attempt.show(DocumentProgress(DocumentStage.JOINING, 0, 1))
         mp3 = await self.joiner.joined(parts)
@@ -86,24 +90,26 @@ class AudioOverview:
         self, attempt: Attempt, lines: Sequence[Line], speech: MeteredSpeech
     ) -> list[bytes]:
         """The recordings in order. Each is kept as it is paid for, and progress with it."""
-        document_id = attempt.document.id
         requests = speech.requests(lines)
         keys = [_hash(speech.speech.model, request) for request in requests]
         async with self.uow() as tx:
-            paid = dict(await tx.documents.speech(document_id))
+            paid = dict(await tx.documents.speech(attempt.document.id))
         await attempt.show(_progress(keys, paid))
         for key, request in zip(keys, requests, strict=True):
-
-            async def keep(tx: Stores, spoken: Spoken, key: bytes = key) -> None:
-                await tx.documents.keep_speech(document_id, key, spoken.audio)
-
             if key not in paid:
-                spoken = await speech.speak(
-                    request, attempt.payer, before=attempt.require, after=keep
-                )
-                paid[key] = spoken.audio
+                paid[key] = await self._read_aloud(attempt, key, request, speech)
                 await attempt.show(_progress(keys, paid))
         return [paid[key] for key in keys]
+
+    @staticmethod
+    async def _read_aloud(
+        attempt: Attempt, key: bytes, request: Sequence[Line], speech: MeteredSpeech
+    ) -> bytes:
+        async def keep(tx: Stores, spoken: Spoken) -> None:
+            await tx.documents.keep_speech(attempt.document.id, key, spoken.audio)
+
+        spoken = await speech.speak(request, attempt.payer, before=attempt.require, after=keep)
+        return spoken.audio
 
 
 def _progress(keys: Sequence[bytes], paid: dict[bytes, bytes]) -> DocumentProgress:

@@ -12,7 +12,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from domain.ids import DocumentId, ExportId, UserId
+from domain.ids import DocumentId, ExportId, NotebookId, UserId
 from tests.app.conftest import SPEAKS, Beleg, Start, problem
 from tests.app.overviews import (
     ask,
@@ -198,6 +198,9 @@ async def test_an_overview_is_asked_about_and_does_not_crowd_the_notebook(studio
     assert passage["text"].startswith("# A bridge\n\nIt is so, as in script 0.")
     assert "[1]" not in passage["text"]
     assert (await client.get(f"/notebooks/{notebook}/suggestions")).json() == suggested
+    async with studio.services.accounts.uow() as tx:
+        held = await tx.notebooks.holdings(NotebookId(UUID(notebook)))
+    assert [holding.kind for holding in held] == ["text", "audio_overview"]
     for about in (made, document):
         body = {"question": f"Where does the {WORD} live?", "about": about}
         answer = await client.post(f"/notebooks/{notebook}/questions?wait=1", json=body)

@@ -212,7 +212,9 @@ async def test_a_caller_that_leaves_while_its_call_is_settled_does_not_drop_the_
         await asyncio.sleep(0)
     with pytest.raises(asyncio.CancelledError):
         await call
-    await asyncio.sleep(0.02)
+    async with asyncio.timeout(5):
+        while None in books.calls.values():
+            await asyncio.sleep(0.001)
     assert books.settled == [(CallStatus.SERVED, 7)]
 
 

@@ -7,11 +7,11 @@ import pytest
 from app.studio_problem_texts import STUDIO_PROBLEMS
 from tests.conftest import ROOT
 
-SAYS = ("domain/usecases", "domain")
+SAYS = ("domain/usecases", "domain", "app/routes")
 
 
 def _sentences() -> str:
-    """What the domain says, its strings joined as Python joins them."""
+    """What domain and routes say, their strings joined as Python joins them."""
     texts = [path.read_text() for folder in SAYS for path in (ROOT / folder).glob("*.py")]
     return re.sub(r'"\s*\n\s*f?"', "", "\n".join(texts))
 

@@ -212,9 +212,7 @@ async def test_a_caller_that_leaves_while_its_call_is_settled_does_not_drop_the_
         await asyncio.sleep(0)
     with pytest.raises(asyncio.CancelledError):
         await call
-    async with asyncio.timeout(5):
-        while None in books.calls.values():
-            await asyncio.sleep(0.001)
+    await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
     assert books.settled == [(CallStatus.SERVED, 7)]
 
 

@@ -25,6 +25,7 @@ from domain.ports import Archiver, BlobStore, Clock, OpenPart
 from domain.stores import Page, UnitOfWork
 
 _MOST_TRIES = 8
+_GONE = "There is no such archive (any more). Ask for a new one."
 _GAVE_UP = "Making this archive was interrupted again and again. Ask for a new one."
 
 
@@ -84,7 +85,7 @@ class ExportAccount:
         async with self.uow(at_once=True) as tx:
             export = await tx.exports.get(export_id)
         if export is None or export.user_id != user.id or export.expires_at <= self.clock.now():
-            raise NotFound("There is no such archive (any more). Ask for a new one.")
+            raise NotFound(_GONE)
         return export
 
     async def download(
@@ -101,6 +102,8 @@ class ExportAccount:
             raise Unavailable(export.error or "This archive is still being made. Try again soon.")
         async with self.uow(at_once=True) as tx:
             parts = await tx.exports.parts(export_id)
+        if sum(part.size for part in parts) != export.bytes:  # it expired at this moment
+            raise NotFound(_GONE)
         return export, self._joined(parts)
 
     async def expire(self) -> None:

@@ -143,6 +143,16 @@ async def test_an_archive_that_is_given_up_frees_its_files(beleg: Beleg) -> None
     assert await waiting.parts() == []
 
 
+async def test_an_archive_that_lost_a_part_is_not_handed_out(beleg: Beleg) -> None:
+    waiting = await _waiting(beleg)
+    await waiting.run()
+    with psycopg.connect(beleg.services.settings.database_url) as connection:
+        connection.execute(
+            "delete from export_parts where export_id = %s and name = 'usage'", [waiting.id]
+        )
+    problem(await waiting.archive(), 404, "not_found")
+
+
 async def test_an_archive_expires(beleg: Beleg) -> None:
     waiting = await _waiting(beleg)
     await waiting.run()

@@ -22,14 +22,18 @@ document.addEventListener("play", (event) => {
   }
 }, true);
 
-// Whoever renames or deletes something goes on where it is, or where it was.
+// Whoever renames something goes on where it is; whoever deletes it, or sees it go, at the title.
+let last = null;
+document.addEventListener("focusin", (event) => {
+  last = event.target.closest("#studio") && event.target;
+});
 document.addEventListener("htmx:after:swap", (event) => {
-  const form = event.detail.ctx?.sourceElement;
-  if (!form?.matches?.("[data-document-form]")) return;
-  const menu = form.closest("details.menu");
-  if (menu) menu.open = false;
-  const here = document.activeElement;
-  if (!here || here === document.body || !here.checkVisibility()) {
-    (form.isConnected && menu ? menu.querySelector("summary") : document.querySelector("#studio-title")).focus();
+  const menu = event.detail.ctx?.sourceElement?.closest?.("#documents .menu");
+  if (menu?.open) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+  if (last && !last.isConnected && document.activeElement === document.body) {
+    document.querySelector("#studio-title").focus();
   }
 });

@@ -205,7 +205,7 @@ def test_the_pages_are_german_and_fit_a_phone(
     expect(page.locator("#viewer mark")).to_be_in_viewport()
     expect(page.locator("#chat")).to_be_hidden()
     expect(page).to_have_url(re.compile("#viewer$"))
-    for pane in ("sources", "chat", "viewer"):
+    for pane in ("sources", "chat", "studio", "viewer"):
         page.locator(f"nav.tabs a[href='#{pane}']").click()
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 390, f"{pane} is {wide} pixels wide"

@@ -11,8 +11,11 @@ from playwright.sync_api import Browser, Page, Route, expect
 from app import contexts
 from app.contexts import Context, NotebookPage
 from app.rendering import STATIC, page_headers, render
+from app.studio_contexts import TranscriptPage
+from app.transcript_html import paragraphs_of
 from domain.access import Role
 from domain.conversation import Check, CheckKind
+from tests.app.studio_contexts import ready
 from tests.app.test_pages import NOTEBOOK, answer, every_context, frame, shown, source, turn
 from tests.browser.conftest import CDN, Visitor
 from tests.browser.test_first_light import ask, new_notebook
@@ -44,8 +47,10 @@ FOREIGN = """() => {
   for (const one of document.querySelectorAll("*"))
     for (const { name, value } of one.attributes)
       if (isForeign(name, value)) bad.push(`${one.tagName} ${name}=${value}`);
-  const kinds = "iframe,object,embed,base,style,frame,applet,math,video,audio,template,marquee";
-  for (const one of document.querySelectorAll(`${kinds},main img:not(.sheet-image img)`))
+  const kinds = "iframe,object,embed,base,style,frame,applet,math,video,template,marquee";
+  const images = "main img:not(.sheet-image img)";
+  const players = "audio:not(.overview > .player, .viewer-body > .player)";
+  for (const one of document.querySelectorAll(`${kinds},${images},${players}`))
     bad.push(one.outerHTML.slice(0, 80));
   return bad;
 }"""
@@ -115,20 +120,20 @@ def reader(chromium: Browser, htmx: Path) -> Iterator[Reader]:
 
 
 def every_place(texts: Sequence[str]) -> list[Context]:
-    """Each text as title, question, answer, quote, comment and passage."""
+    """Each text as title, question, answer, quote, comment, passage, focus and transcript."""
     around = frame()
     turns = []
     for text in texts:
-        made = answer(f"{text} [1].", question=text)
-        citation = replace(made.citations[0], source_title=text)
+        asked = answer(f"{text} [1].", question=text)
+        citation = replace(asked.citations[0], source_title=text)
         quoted = tuple(replace(mention, quote=text) for mention in citation.mentions)
         doubt = Check(0, max(1, len(text) // 2), CheckKind.NAME, text)
         turns.append(
             turn(
                 replace(
-                    made,
+                    asked,
                     citations=(replace(citation, mentions=quoted),),
-                    retrieved=(replace(made.retrieved[0], source_title=text, text=text),),
+                    retrieved=(replace(asked.retrieved[0], source_title=text, text=text),),
                     checks=(doubt,),
                 )
             )
@@ -138,8 +143,13 @@ def every_place(texts: Sequence[str]) -> list[Context]:
     usual = every_context(around)
     page = next(c for c in usual if isinstance(c, NotebookPage) and c.role is Role.OWNER)
     passage = contexts.Quoted(*texts[:1] * 3, "/1", "/2")
+    made = [ready(title=text, focus=text) for text in texts]
+    shelf = replace(page.shelf, documents=made)
+    said = ready(title=texts[0], text="\n\n".join(f"A: {text}" for text in texts))
+    paragraphs = paragraphs_of(said, around.words, in_pane=False)
     return [
-        replace(page, notebook=notebook, sources=sources, turns=turns),
+        replace(page, notebook=notebook, sources=sources, turns=turns, shelf=shelf),
+        TranscriptPage(around, said, paragraphs),
         contexts.ViewerPage(around, shown(title=texts[0], text=passage), NOTEBOOK.id),
     ]
 

@@ -159,4 +159,4 @@ async function copy(link) {
 
 count();
 tell();
-if (document.body.classList.contains("reading")) reveal(find("#viewer"));
+if (find(".reading #viewer")) reveal(find("#viewer"));

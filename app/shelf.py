@@ -35,23 +35,27 @@ class Offer:
     most_cost: Decimal
 
     @property
+    def missing(self) -> list[str]:
+        """What has to be set up before anything can be made: "voice", "writer"."""
+        there = {"voice": bool(self.voices), "writer": self.can_write}
+        return [name for name, is_there in there.items() if not is_there]
+
+    @property
     def obstacle(self) -> str:
-        """What must change before anything can be made, as a text's name ends; "" for nothing."""
+        """The limit by which nothing more can be made for now: "kept", "day", "running", or ""."""
         room, most = self.room, self.room.limits
-        obstacles = {
-            "voice": not self.voices,
-            "writer": not self.can_write,
+        reached = {
             "kept": room.kept >= most.kept,
             "day": room.of_day >= most.of_day,
             "running": room.running >= most.running,
         }
-        return next((name for name, is_there in obstacles.items() if is_there), "")
+        return next((name for name, is_reached in reached.items() if is_reached), "")
 
     @property
     def most(self) -> int:
-        """The limit that the obstacle is about, if it is one."""
+        """How many that limit is."""
         limits = self.room.limits
-        return limits.kept if self.obstacle == "kept" else limits.of_day
+        return {"kept": limits.kept, "day": limits.of_day}.get(self.obstacle, limits.running)
 
     @property
     def left_today(self) -> int:

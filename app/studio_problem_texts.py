@@ -83,7 +83,7 @@ STUDIO_PROBLEMS = (
     ("conflict", "Only a document that failed", "Das ist nicht mehr fehlgeschlagen."),
     (
         *("conflict", "not ready to be asked about"),
-        "Danach lässt sich noch nicht fragen. Versuche es, sobald es bereit ist.",
+        "Danach lässt sich nicht fragen: Es ist noch nicht bereit, oder nicht mehr im Notizbuch.",
     ),
     ("expired", "", "Dieser Link ist abgelaufen. Öffne die Seite neu, dort steht ein frischer."),
 )

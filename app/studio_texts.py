@@ -44,7 +44,7 @@ STUDIO_TEXTS: Mapping[str, tuple[str, str]] = {
         "{today} left today, {here} in this notebook.",
     ),
     "overview_go": ("Erstellen", "Make it"),
-    "obstacle_voice": (
+    "missing_voice": (
         (
             "Hier liest noch nichts vor: Setze TTS_PROVIDER und den Schlüssel des Anbieters, oder"
             " installiere espeak-ng für eine Stimme dieses Rechners."
@@ -54,7 +54,7 @@ STUDIO_TEXTS: Mapping[str, tuple[str, str]] = {
             " espeak-ng for a voice of this machine."
         ),
     ),
-    "obstacle_writer": (
+    "missing_writer": (
         (
             "Hier schreibt noch kein Sprachmodell: Setze INFERENCE_API_KEY, oder LLM_BASE_URL und"
             " LLM_MODEL für einen eigenen Server."
@@ -65,8 +65,8 @@ STUDIO_TEXTS: Mapping[str, tuple[str, str]] = {
         ),
     ),
     "obstacle_running": (
-        "Gerade entsteht schon einer. Ist er fertig, kannst du den nächsten erstellen.",
-        "One is being made. When it is ready, you can make the next one.",
+        "Erst muss fertig werden, was hier gerade entsteht. Dann kannst du den nächsten erstellen.",
+        "What is being made here has to be ready first. Then you can make the next one.",
     ),
     "obstacle_kept": (
         "Dieses Notizbuch hat schon {n} Audio-Überblicke, mehr behält es nicht. Lösche einen.",

@@ -119,7 +119,7 @@ async def composer(
     notebook = await services.notebooks.get(user, where)
     source = await source_about(services, user, where, about)
     if about and source is None:
-        raise Conflict("This is not ready to be asked about. Try again when it is.")
+        raise Conflict("This is not ready to be asked about, or it left the notebook.")
     return page(request, ComposerFragment(frame(request, user), notebook, new_id(), source))
 
 

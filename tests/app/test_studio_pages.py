@@ -77,7 +77,7 @@ async def test_the_form_makes_one_however_often_it_is_sent(studio: Beleg) -> Non
     )
     page = (await reader.pages.get(f"/notebooks/{notebook}")).text
     assert page.count(f'id="document-{made["id"]}"') == 1
-    assert "One is being made" in page
+    assert "has to be ready first" in page
     assert "studio-go" not in page
 
 
@@ -90,7 +90,7 @@ async def test_a_new_one_comes_as_a_row_with_a_fresh_key(studio: Beleg) -> None:
     assert 'hx-target="#documents" hx-swap="afterbegin"' in response.text
     assert 'id="studio-key" value="once"' not in response.text
     assert 'id="studio-key"' in response.text
-    assert "One is being made" in response.text
+    assert "has to be ready first" in response.text
 
 
 @pytest.mark.parametrize(

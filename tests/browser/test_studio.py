@@ -72,7 +72,7 @@ def _make(page: Page) -> Locator:
     expect(row.get_by_role("status")).to_contain_text(re.compile(r"Reading: [1-9]\d* of \d+ parts"))
     expect(row.locator("progress")).to_be_visible()
     summary.click()
-    expect(form).to_contain_text("One is being made")
+    expect(form).to_contain_text("has to be ready first")
     expect(row.locator("audio")).to_be_visible()
     expect(row).to_contain_text("from 1 source")
     expect(form).to_contain_text("9 left today, 19 in this notebook.")

@@ -778,7 +778,7 @@ class Ledger(Protocol):
             besides: USD that credit must cover as well, for calls that follow.
 
         Raises:
-            OutOfCredit: the user's credit does not cover that.
+            OutOfCredit: the account is being deleted, or the user's credit does not cover that.
         """
         ...
 

@@ -92,7 +92,9 @@ class PostgresLedger(Store):
     ) -> None:
         reserved = intent.price.cost(intent.bound)
         needed = reserved + besides
-        covered = "id = :user_id" + (" and credit - reserved >= :needed" if needed else "")
+        covered = "id = :user_id and deleting_at is null"
+        if needed:
+            covered += " and credit - reserved >= :needed"
         payer = f"select id from users where {covered}"
         if reserved:
             payer = f"update users set reserved = reserved + :reserved where {covered} returning id"

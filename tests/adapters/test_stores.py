@@ -877,6 +877,17 @@ async def test_a_call_needs_the_credit_of_those_that_follow_it(uow: PostgresUnit
     assert await _reserved(uow, user) == 0
 
 
+async def test_an_account_that_leaves_makes_no_more_calls(uow: PostgresUnitOfWork) -> None:
+    user = await _user(uow, "5")
+    async with uow() as tx:
+        assert await tx.accounts.leave(user.id)
+    for bound in (0, 1):
+        async with uow() as tx:
+            with pytest.raises(OutOfCredit):
+                await tx.ledger.open(_intent(user, bound), ALIVE)
+    assert await _sql(uow, "select 1 from model_calls where user_id = $1", user.id) == []
+
+
 async def test_what_credit_does_not_cover_is_neither_opened_nor_written(
     uow: PostgresUnitOfWork,
 ) -> None:

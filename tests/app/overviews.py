@@ -1,13 +1,15 @@
 """Audio overviews that are asked for and made, the worker's part in the test's own process."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 import httpx
 import psycopg
 
-from domain.ids import DocumentId, UserId
+from domain.conversation import Citation
+from domain.document import DocumentKind, NewDocument
+from domain.ids import DocumentId, NotebookId, UserId, new_id
 from domain.limits import LimitName
 from tests.app.conftest import Beleg
 
@@ -31,6 +33,24 @@ async def queued(client: httpx.AsyncClient, notebook: str, **wanted: object) -> 
     response = await ask(client, notebook, **wanted)
     assert response.status_code == 202, response.text
     return str(response.json()["id"])
+
+
+async def written(
+    beleg: Beleg, owner: UserId, notebook: str, text: str, citations: Sequence[Citation] = ()
+) -> str:
+    """One that is written, but not spoken yet."""
+    document = NewDocument(
+        *(DocumentId(new_id()), NotebookId(UUID(notebook)), owner, DocumentKind.AUDIO_OVERVIEW),
+        title=text,
+        focus="",
+        language="en",
+        voices=("willow",),
+        source_ids=(),
+    )
+    async with beleg.services.accounts.uow() as tx:
+        await tx.documents.add(document)
+        await tx.documents.keep_text(document.id, "", text, tuple(citations))
+    return str(document.id)
 
 
 async def make(beleg: Beleg, document: str) -> None:

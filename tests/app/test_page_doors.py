@@ -11,6 +11,7 @@ from litestar.routes import HTTPRoute
 
 from app.security import COOKIE, csrf_token
 from tests.app.conftest import Beleg
+from tests.app.overviews import written
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -28,6 +29,7 @@ FIELDS = {
     "tokens": ("name", "scope"),
     "0": ("password",),  # a link for a new password
     "questions": ("question", "key", "offered", "source"),
+    "documents": ("title", "focus", "language", "voice_en", "key", "offered", "source"),
 }
 QUERY = ("page", "start", "end", "at", "view", "mention", "before", "cursor", "seen", "next")
 ODD = (
@@ -54,7 +56,7 @@ def _doors(beleg: Beleg) -> Iterator[tuple[str, str]]:
         if not isinstance(route, HTTPRoute) or path.startswith(("/api/", "/health", "/metrics")):
             continue
         for method in sorted({"GET", "POST"}.intersection(route.methods)):
-            if not path.endswith("/sources/events") and (method, path) != ("POST", "/sign-out"):
+            if not path.endswith("/events") and (method, path) != ("POST", "/sign-out"):
                 yield method, path
 
 
@@ -69,6 +71,7 @@ async def _reader(beleg: Beleg) -> tuple[httpx.AsyncClient, str, dict[str, str]]
     ids["answer_id"] = answer.json()["id"]
     visitor = await beleg.services.accounts.by_token(client.headers["authorization"][7:])
     assert visitor is not None
+    ids["document_id"] = await written(beleg, visitor.user.id, notebook, "It was built in 1932.")
     async with beleg.services.accounts.uow() as tx:
         await tx.accounts.set_admin(visitor.user.id, is_admin=True)
     session = await beleg.services.accounts.open_session(visitor.user)

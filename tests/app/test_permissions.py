@@ -15,9 +15,9 @@ from litestar.routes import HTTPRoute
 from app.permissions import LEAST_ROLE, RULES, Rule, Who
 from app.security import COOKIE, csrf_token
 from domain.access import Role, TokenScope, Visitor
-from domain.document import DocumentKind, NewDocument
-from domain.ids import AnswerId, DocumentId, NotebookId, UserId
+from domain.ids import AnswerId, UserId
 from tests.app.conftest import Beleg, problem
+from tests.app.overviews import written
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -100,12 +100,14 @@ async def scene(beleg: Beleg) -> AsyncIterator[Scene]:
     beleg.provider.answer(f"It was built in 1932, says the {CANARY} [1].")
     question = {"question": f"When was the {CANARY} built?"}
     answer = await owner.post(f"/notebooks/{notebook}/questions?wait=1", json=question)
+    me = people["owner"].visitor.user
+    cites = (await beleg.services.answers.get(me, AnswerId(UUID(answer.json()["id"])))).citations
     sessions = (await owner.get("/me/sessions")).json()["items"]
     ids = {
         "notebook_id": notebook,
         "source_id": source,
         "answer_id": answer.json()["id"],
-        "document_id": await _made(beleg, people["owner"], notebook, answer.json()["id"]),
+        "document_id": await written(beleg, me.id, notebook, f"The {CANARY}.", cites),
         "token_id": (await owner.get("/tokens")).json()["items"][0]["id"],
         "session_id": sessions[0]["id"],
         "user_id": str(people["asker"].id),
@@ -124,22 +126,6 @@ async def _exported(person: Person, beleg: Beleg) -> str:
     export = await exports.request(user, peer="")
     await exports(user.id, export.id)
     return str(export.id)
-
-
-async def _made(beleg: Beleg, person: Person, notebook: str, answer: str) -> str:
-    """A document that is written, but not spoken yet; it cites what that answer cites."""
-    cited = await beleg.services.answers.get(person.visitor.user, AnswerId(UUID(answer)))
-    document = NewDocument(
-        DocumentId(uuid4()),
-        NotebookId(UUID(notebook)),
-        person.id,
-        DocumentKind.AUDIO_OVERVIEW,
-        *(f"{CANARY} talk", "", "en", ("willow",), ()),
-    )
-    async with beleg.services.accounts.uow() as tx:
-        await tx.documents.add(document)
-        await tx.documents.keep_text(document.id, "", f"The {CANARY}.", cited.citations)
-    return str(document.id)
 
 
 def _rows(*, api: bool | None = None) -> Iterator[tuple[str, str, Rule]]:

@@ -51,7 +51,9 @@ class Run:
         """Process ids of the direct children by what they are."""
         found = {}
         for pid in descendants(self.process.pid, depth=1):
-            command = Path("/proc", str(pid), "cmdline").read_text().replace("\0", " ")
+            command = ""
+            with suppress(FileNotFoundError, ProcessLookupError):  # one that ended just now
+                command = Path("/proc", str(pid), "cmdline").read_text().replace("\0", " ")
             for name in CHILDREN:
                 if f" {name} " in command or f"/{name} " in command:
                     found[name] = pid

@@ -213,7 +213,7 @@ class _Run:
         began = time.perf_counter()
         first_ms = None
         asked = await services.ask(self.user, self.notebook_id, question.text)
-        Runs(services).start(asked)
+        await Runs(services).start(asked)
         async for event in services.answers.events(asked.answer.id, after=0):
             if event and event.kind is EventKind.DELTA and first_ms is None:
                 first_ms = (time.perf_counter() - began) * 1000

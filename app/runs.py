@@ -14,6 +14,8 @@ from domain.usecases.ask_question import Asked
 _SHUTDOWN_S = 20.0
 _LOCAL_SHUTDOWN_S = 2.0
 """Nobody at a terminal waits longer for an answer that nobody reads."""
+_HEAD_START = 4
+"""Turns of the event loop: the run, its work, and the head and the body of the call."""
 log = structlog.get_logger()
 
 
@@ -24,14 +26,19 @@ class Runs:
         self._services = services
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, asked: Asked) -> None:
-        """Write the answer to a question that was just recorded, in the background."""
+    async def start(self, asked: Asked) -> None:
+        """Write the answer to a question that was just recorded, in the background.
+
+        Returns when its first model call is on its way: while that is answered, there is time.
+        """
         if asked.is_new:
             # Registered at once, so that a reader who follows now finds the run here.
             self._services.live.begin(asked.answer.id)
             task = asyncio.create_task(self._run(asked))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+            for _ in range(_HEAD_START):
+                await asyncio.sleep(0)
 
     async def _run(self, asked: Asked) -> None:
         services, answer_id = self._services, asked.answer.id

@@ -84,7 +84,7 @@ async def ask(
         about=one,
         idempotency_key=form_key(str(form.get("key", ""))),
     )
-    runs.start(asked)
+    await runs.start(asked)
     if not is_htmx(request):
         return go_to(request, f"/notebooks/{where}")
     around = frame(request, user)

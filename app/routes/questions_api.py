@@ -1,6 +1,5 @@
 """Questions and answers, as JSON and as a stream."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
@@ -81,8 +80,7 @@ async def ask(
         about=about_id(data.about),
         idempotency_key=idempotency_key,
     )
-    runs.start(asked)
-    await asyncio.sleep(0)  # its first model call is on its way while the answer to this is made
+    await runs.start(asked)
     answer_id = asked.answer.id
     if "text/event-stream" in request.headers.get("accept", ""):
         stream = _stream(services, visitor, asked.answer, after=0)

@@ -224,14 +224,16 @@ async def test_streams_and_answers_end_with_the_share(beleg: Beleg) -> None:
     answer = (await guest.post(f"/notebooks/{notebook}/questions", json=QUESTION)).json()
     told = asyncio.create_task(guest.get(f"/answers/{answer['answer_id']}/events"))
     browser, _ = await _browser(beleg, guest)
-    path = f"http://beleg.test/notebooks/{notebook}/sources/events"
-    shown = asyncio.create_task(browser.get(path))
+    page = f"http://beleg.test/notebooks/{notebook}"
+    shown = asyncio.create_task(browser.get(f"{page}/sources/events"))
+    made = asyncio.create_task(browser.get(f"{page}/documents/events"))
     await asyncio.sleep(1)
     assert not told.done()
     assert not shown.done()
+    assert not made.done()
     await _end(owner, guest, notebook)
     async with asyncio.timeout(3):
-        events, _ = await asyncio.gather(told, shown)
+        events, *_ = await asyncio.gather(told, shown, made)
     assert "event: delta" in events.text
     assert events.text.rstrip().rpartition("\n\n")[2].startswith("event: error")
     assert "event: done" not in events.text

@@ -48,11 +48,12 @@ class MadeFragment:
 
 @dataclass(frozen=True, slots=True)
 class StudioProblem:
-    """Why nothing was made, at the form."""
+    """Why nothing was made, at the form, which may then be sent anew."""
 
     template: ClassVar[str] = "studio/_problem.html"
     frame: Frame
     problem: str
+    key: UUID
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,8 +68,8 @@ async def make(
     except BelegError as error:
         if not is_htmx(request):
             raise
-        problem = StudioProblem(around, around.words.problem(error.problem))
-        response = page(request, problem, status_of(error))
+        said = around.words.problem(error.problem)
+        response = page(request, StudioProblem(around, said, new_id()), status_of(error))
         response.headers.update(headers_of(error))
         return response
     if not is_htmx(request):

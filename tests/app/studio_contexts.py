@@ -124,7 +124,7 @@ def studio_contexts(around: Frame, evil: str) -> Iterator[Context]:
     for offer in OFFERS:
         yield OfferFragment(around, offer)
         yield MadeFragment(around, where, document(title=evil), offer, uuid4())
-    yield StudioProblem(around, evil)
+    yield StudioProblem(around, evil, uuid4())
 
 
 def shelves(evil: str) -> list[Shelf]:

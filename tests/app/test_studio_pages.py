@@ -17,7 +17,7 @@ from domain.document import DocumentKind
 from domain.ids import NotebookId, new_id
 from domain.notebook import Notebook
 from tests.app.conftest import Beleg, Start, problem
-from tests.app.overviews import limited, make, queued, ready, told
+from tests.app.overviews import limited, make, queued, ready, sql, told
 from tests.app.test_page_routes import page_client
 from tests.app.test_pages import frame
 from tests.app.test_source_events import Listening
@@ -129,6 +129,22 @@ async def test_caps_are_told_before_and_after_the_button(studio: Beleg) -> None:
     late = await reader.pages.post(address, data=_form(source), headers=HTMX)
     assert late.status_code == 429
     assert "Your 0 audio overviews of today are used up" in late.text
+    await limited(studio, reader.api, {"max_audio_overviews_per_day": None})
+    sql(studio, f"update users set credit = 0.001 where id = '{reader.visitor.user.id}'")
+    poor = await reader.pages.post(address, data=_form(source), headers=HTMX)
+    assert poor.status_code == 402
+    assert "more than your credit covers" in poor.text
+
+
+async def test_after_a_problem_the_form_has_a_fresh_key(studio: Beleg) -> None:
+    reader, notebook, source = await _scene(studio)
+    address = f"/notebooks/{notebook}/documents"
+    await reader.pages.post(address, data=_form(source, key="once"), headers=HTMX)
+    other = _form(source, key="once", focus="Something else.")
+    told = await reader.pages.post(address, data=other, headers=HTMX)
+    assert told.status_code == 409, "the key was used for something else"
+    assert 'id="studio-key" value="once"' not in told.text
+    assert 'id="studio-key"' in told.text
 
 
 async def test_what_is_missing_is_said_in_place_of_the_button(start: Start) -> None:

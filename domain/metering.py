@@ -146,7 +146,8 @@ class Meter:
             opened: the intent of the first try, where the caller's transaction wrote it already.
             before: run in the transaction that opens a call; may raise to prevent it.
             after: run in the transaction that settles a served call: what it stores there is
-                paid for once, however often the caller is killed.
+                paid for once, however often the caller is killed. A commit whose answer is lost
+                has it run again.
             beside: run at the same time as that transaction, and outside of it.
             tries: requests at most.
 
@@ -217,22 +218,31 @@ class Meter:
     async def _keep(self, intent: Intent, result: R, after: After[R] | None) -> None:
         settlement = Settlement(CallStatus.SERVED, result.usage)
         try:
-            async with self.uow(at_once=after is None) as tx:
-                if after:
-                    await after(tx, result)
-                # The account last, here and in `_open`: all calls of a person wait for its row,
-                # which is held from here to the commit, and none waits in a ring.
-                await tx.ledger.settle(intent, settlement)
+            await self._settle(intent, settlement, after and (lambda tx: after(tx, result)))
+        except Unavailable:
+            raise  # it was awaited long enough
         except Exception:
             # Served is served: the bill stands, whatever becomes of the result.
             await self._settle(intent, settlement)
             raise
 
-    async def _settle(self, intent: Intent, settlement: Settlement) -> None:
-        """Write the bill. What was used is known here alone: a database that is away is awaited."""
+    async def _settle(
+        self,
+        intent: Intent,
+        settlement: Settlement,
+        keep: Callable[[Stores], Awaitable[None]] | None = None,
+    ) -> None:
+        """Write the bill, and what it paid for: both are known here alone.
+
+        A database that is away is awaited; where only its answer was lost, this runs twice.
+        """
         for tries in count(1):
             try:
-                async with self.uow(at_once=True) as tx:
+                async with self.uow(at_once=keep is None) as tx:
+                    if keep:
+                        await keep(tx)
+                    # The account last, here and in `_open`: all calls of a person wait for its
+                    # row, which is held from here to the commit, and none waits in a ring.
                     await tx.ledger.settle(intent, settlement)
             except Unavailable:
                 if tries == _SETTLE_TRIES:

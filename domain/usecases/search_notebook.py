@@ -135,14 +135,12 @@ class SearchNotebook:
         async def search(tx: Stores, embedded: Embedded) -> None:
             language = detect_question(text)
             languages = languages_of(documents)
-            hits.extend(
-                await tx.index.search(
-                    scope,
-                    self.embedding_set.id,
-                    embedded.vectors[0],
-                    search_query(text, language, languages),
-                    reranker.widened(settings) if reranker else settings,
-                )
+            hits[:] = await tx.index.search(
+                scope,
+                self.embedding_set.id,
+                embedded.vectors[0],
+                search_query(text, language, languages),
+                reranker.widened(settings) if reranker else settings,
             )
             if reranker is None:
                 await remember(tx)

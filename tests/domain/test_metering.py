@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -261,9 +261,22 @@ async def test_a_bill_waits_for_a_database_that_is_away(
     end: Embedded | BelegError, bill: tuple[CallStatus, int]
 ) -> None:
     books = Away(misses=5)
-    with pytest.raises((Unavailable, ModelRefused)):  # its result is lost, what it cost is not
+    with suppress(ModelRefused):
         await metered(Script([end]), books).embed(["text"], "passage", PAYER)
     assert books.settled == [bill]
+
+
+async def test_what_was_paid_for_is_kept_by_a_database_that_comes_back() -> None:
+    books, kept = Away(misses=3), []
+
+    async def keep(_: Stores, embedded: Embedded) -> None:
+        kept[:] = [embedded]
+
+    script = Script([GOOD])
+    await metered(script, books).embed(["a"], "passage", PAYER, after=keep)
+    assert kept == [GOOD]
+    assert books.settled == [(CallStatus.SERVED, 7)]
+    assert script.steps == []
 
 
 def test_waits_grow_and_end() -> None:

@@ -267,7 +267,7 @@ async def test_a_bill_waits_for_a_database_that_is_away(
 
 
 async def test_what_was_paid_for_is_kept_by_a_database_that_comes_back() -> None:
-    books, kept = Away(misses=3), []
+    books, kept = Away(misses=3), list[Embedded]()
 
     async def keep(_: Stores, embedded: Embedded) -> None:
         kept[:] = [embedded]

@@ -7,12 +7,13 @@ from contextlib import suppress
 from app.services import Services
 from domain.access import Visitor
 from domain.channels import ACCESS_CHANGED
+from domain.errors import Unavailable
 from domain.ids import NotebookId
 from domain.ports import Wakeup
 
 _END = object()
 _LOOK_AGAIN_S = 0.5
-"""Where the database's clock says that it has not expired yet."""
+"""Where the database does not answer, or its clock says that it has not expired yet."""
 _LET_IN_S = 0.25
 """A first look at once would keep the first piece of an answer waiting."""
 
@@ -57,11 +58,19 @@ async def _closed(
 ) -> None:
     """Return once they may not see that notebook, or what they came with counts no more."""
     await asyncio.sleep(_LET_IN_S)  # whatever has changed since the door is seen then
-    while await services.share.is_open_to(visitor, notebook_id):
+    while await _is_open(services, visitor, notebook_id):
         with suppress(TimeoutError):
             async with asyncio.timeout(_left_s(services, visitor)):
                 await changed.wait()
         changed.clear()
+
+
+async def _is_open(services: Services, visitor: Visitor, notebook_id: NotebookId) -> bool:
+    """Whether they may see it, once the database tells: without it nothing new is shown either."""
+    while True:
+        with suppress(Unavailable):
+            return await services.share.is_open_to(visitor, notebook_id)
+        await asyncio.sleep(_LOOK_AGAIN_S)
 
 
 def _left_s(services: Services, visitor: Visitor) -> float | None:

@@ -51,7 +51,10 @@ OPERATIONS_TEXTS: Mapping[str, tuple[str, str]] = {
     "export_do": ("Archiv anfordern", "Make an archive"),
     "export_queued": ("wird gemacht", "being made"),
     "export_ready": ("Herunterladen", "Download"),
-    "export_failed": ("gescheitert", "failed"),
+    "export_failed": (
+        "gescheitert: immer wieder unterbrochen. Fordere ein neues an.",
+        "failed: interrupted again and again. Ask for a new one.",
+    ),
     "leave_account": ("Konto löschen", "Delete the account"),
     "leave_account_more": (
         "Alles geht: Quellen, Notizbücher, Fragen, Antworten. Das ist endgültig.",

@@ -294,7 +294,7 @@ class Exports(Protocol):
         ...
 
     async def finish(self, export_id: ExportId, size: int) -> None:
-        """Its archive is there, with so many bytes."""
+        """Its archive is there, with so many bytes; earlier ones of the account expire."""
         ...
 
     async def fail(self, export_id: ExportId, error: str) -> None:

@@ -113,7 +113,9 @@ class PostgresExports(Store):
 
     async def finish(self, export_id: ExportId, size: int) -> None:
         await self._run(
-            "update exports set status = 'ready', bytes = :size where id = :id",
+            "with made as (update exports set status = 'ready', bytes = :size where id = :id"
+            " returning user_id) update exports e set expires_at = now() from made"
+            " where e.user_id = made.user_id and e.id <> :id and e.status <> 'queued'",
             id=export_id,
             size=size,
         )

@@ -178,6 +178,21 @@ async def test_an_archive_expires(beleg: Beleg) -> None:
     assert await waiting.files() == []
 
 
+async def test_an_archive_takes_the_place_of_the_one_before(beleg: Beleg) -> None:
+    waiting = await _waiting(beleg)
+    await waiting.run()
+    newer = replace(
+        waiting, id=ExportId(UUID((await waiting.client.post("/me/export")).json()["id"]))
+    )
+    assert (await waiting.archive()).status_code == 200, "until the newer one is ready"
+    await newer.run()
+    problem(await waiting.archive(), 404, "not_found")
+    assert (await newer.archive()).status_code == 200
+    await waiting.exports.expire()
+    assert await waiting.files() == []
+    assert await newer.files() != []
+
+
 async def test_an_archive_holds_every_token(beleg: Beleg) -> None:
     waiting = await _waiting(beleg)
     with psycopg.connect(beleg.services.settings.database_url) as connection:

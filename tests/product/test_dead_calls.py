@@ -40,7 +40,8 @@ def test_a_killed_search_is_charged_at_its_bound_and_a_slow_one_is_served(stage:
             "select pg_terminate_backend(pid) from pg_stat_activity"
             " where datname = current_database() and pid <> pg_backend_pid()"
         )
-        until(lambda: stage.count("model_calls", "status = 'unknown'") == 1, within_s=30)
+        unknown = f"status = 'unknown' and user_id = '{person.id}'"
+        until(lambda: stage.count("model_calls", unknown) == 1, within_s=30)
         print(f"unknown {time.monotonic() - killed:.1f} s after the kill")
         assert (lost.result(), slow.result()) == (None, 200)
     kill(living)

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from http import HTTPStatus
+from typing import Any
 
 import httpx2
 import msgspec
@@ -19,9 +21,23 @@ _NO_KEY = "no-key-is-set"
 class Client(AsyncOpenAI):
     """The SDK's client, with a shorter way to send JSON.
 
-    Its `create` walks every field of what is sent, and its `post` builds options, headers and
-    models anew for each call: two fifths of the time that a call takes in this process.
+    Its `create` walks every field of what is sent, and its `post` builds options, headers, models
+    and addresses anew for each call: two fifths of the time that a call takes in this process.
     """
+
+    @cached_property
+    def _every_call(self) -> dict[str, Any]:
+        """What all requests have in common."""
+        own = {"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json"}
+        return {
+            "headers": httpx2.Headers([*self._client.headers.multi_items(), *own.items()]),
+            "extensions": {"timeout": self._client.timeout.as_dict()},
+        }
+
+    @cached_property
+    def _urls(self) -> dict[str, httpx2.URL]:
+        """The address of every path that was sent to."""
+        return {}
 
     async def send(
         self, path: str, body: Mapping[str, object], *, stream: bool = False
@@ -32,10 +48,11 @@ class Client(AsyncOpenAI):
             openai.APIStatusError: for every status but 2xx.
             openai.APIConnectionError: the cause tells what was lost.
         """
-        headers = {"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json"}
-        request = self._client.build_request(
-            "POST", f"{self.base_url}{path}", content=msgspec.json.encode(body), headers=headers
-        )
+        url = self._urls.get(path)
+        if url is None:
+            url = self._urls[path] = httpx2.URL(f"{self.base_url}{path}")
+        content = msgspec.json.encode(body)
+        request = httpx2.Request("POST", url, content=content, **self._every_call)
         try:
             response = await self._client.send(request, stream=stream)
             if not response.is_success:

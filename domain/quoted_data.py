@@ -55,11 +55,6 @@ _OTHER_FORMS = re.compile(
     r"|(?<=:)cite\[[^\]\n]{1,40}\]|(?<=\ue200)[^\ue201\n]{0,80}\ue201)",
     re.IGNORECASE,
 )
-_ASCII = bytes(range(128))
-_ODD_LEFT, _ODD_OPEN, _ODD_FORMS = (
-    re.compile(f"[{signs}]") for signs in (_LEFT, _OPEN, f"{_RAISED}\ue200")
-)
-"""First signs of what is sought, for a look at the few that are not ASCII."""
 _BEFORE = 24
 _MANY = 9_999
 
@@ -71,21 +66,14 @@ def quoted(text: str) -> str:
     every number that our own grammar would take for a marker stands in ⟨brackets⟩ of its own; what
     is invisible is left out. Everything else stays; linear in the length of `text`.
     """
-    # Most texts have few of the signs that are sought: to see which costs less than to seek each.
-    lenient = "surrogatepass"
-    odd = text.encode(errors=lenient).translate(None, _ASCII).decode(errors=lenient)
-    if _INVISIBLE.search(odd):
+    if not text.isascii():
         text = _INVISIBLE.sub("", text)
-    if _ODD_LEFT.search(odd) or any(sign in text for sign in "<&\\"):
-        text = _TAG.sub(_harmless, text)
+    text = _TAG.sub(_harmless, text)
     text = _ENTITIES.sub(
         lambda found: "[" if found[0].lower().rstrip(";")[1:] in _OPENING else "]", text
     )
-    if _ODD_OPEN.search(odd) or "[" in text or "\\" in text:
-        text = _BRACKETS.sub(_unbracketed, text)
-    if _ODD_FORMS.search(odd) or any(sign in text for sign in "<{\\["):  # `:cite[` among them
-        text = _OTHER_FORMS.sub(_unmarked, text)
-    return text
+    text = _BRACKETS.sub(_unbracketed, text)
+    return _OTHER_FORMS.sub(_unmarked, text)
 
 
 _OPENING = {"#91", "#091", "#x5b", "#x05b", "lbrack", "lsqb"}

@@ -190,9 +190,11 @@ class PostgresSources(SourceAttempts):
         )
         await self._run(
             "update sources set status = 'ready', version_id = :version_id, stage = null,"
-            " title = :title, error = null, error_code = null, updated_at = now() where id = :id",
+            " title = case when title = :known then :title else title end, error = null,"
+            " error_code = null, updated_at = now() where id = :id",
             version_id=version_id,
-            # A title that a person gave stays.
+            # A title that a person gave stays, and so does one given while this was read.
+            known=source.title,
             title=(source.title == source.name and reading.title) or source.title,
             id=source.id,
         )

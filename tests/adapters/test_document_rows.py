@@ -123,6 +123,27 @@ async def test_a_given_title_stays(uow: PostgresUnitOfWork) -> None:
         assert (found.title, found.text) == ("Renamed", "Another.")
 
 
+async def test_a_title_given_while_its_source_is_read_stays(uow: PostgresUnitOfWork) -> None:
+    async with uow() as tx:
+        owner, notebook = await an_owner(tx)
+        document = await added(tx, owner, notebook)
+        made = _source(owner, "spoken", SourceKind.GENERATED)
+        await tx.sources.add(made)
+        await tx.documents.publish(document, seconds=Decimal(9), size=1, source_id=made.id)
+        assert await tx.sources.claim(made.id)
+        await tx.documents.rename(document, "Mine")
+        await tx.sources.publish(
+            *(made, VersionId(new_id()), Reading((Passage(0, None, "Hi.", "en"),), None)),
+            chunker="c",
+            analyser="a",
+            language="en",
+            chunk_count=1,
+        )
+        source = await tx.sources.get(made.id, owner)
+        assert source
+        assert source.title == "Mine"
+
+
 async def test_a_job_that_was_lost_is_noticed_after_a_while(uow: PostgresUnitOfWork) -> None:
     async with uow() as tx:
         document = await added(tx, *(await an_owner(tx)))

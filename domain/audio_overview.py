@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain.document import Document, DocumentProgress, DocumentStage
-from domain.errors import Conflict, NotSetUp
+from domain.errors import Conflict, ModelAnswerInvalid, NotSetUp
 from domain.excerpts import Excerpt, excerpts, parts_of
 from domain.making import Attempt, Drafting, Made
 from domain.overview_prompt import messages
 from domain.overview_script import Script, kept_script, script_of
 from domain.ports import SoundJoiner
+from domain.sound import Mp3
 from domain.speaking import MeteredSpeech
 from domain.speech import Line, Spoken, require_whole, voice_named
 from domain.stores import Stores, UnitOfWork
@@ -53,9 +54,7 @@ class AudioOverview:
         script = await self._script(attempt, self.drafting)
         lines = script.lines(voices)
         parts = await self._spoken(attempt, lines, self.speech)
-        await attempt.show(DocumentProgress(DocumentStage.JOINING, 0, 1))
-        mp3 = await self.joiner.joined(parts)
-        require_whole(lines, mp3.seconds, TokenUsage(0), self.speech.speech.model)
+        mp3 = await self._joined(attempt, lines, parts, self.speech.speech.model)
         text = "\n\n".join(said for _, said in script.spoken)
         return Made(text, mp3.content, mp3.seconds)
 
@@ -100,6 +99,21 @@ class AudioOverview:
                 paid[key] = await self._read_aloud(attempt, key, request, speech)
                 await attempt.show(_progress(keys, paid))
         return [paid[key] for key in keys]
+
+    async def _joined(
+        self, attempt: Attempt, lines: Sequence[Line], parts: Sequence[bytes], model: str
+    ) -> Mp3:
+        """The recordings as one; where they are too short together, a retry makes them anew."""
+        await attempt.show(DocumentProgress(DocumentStage.JOINING, 0, 1))
+        mp3 = await self.joiner.joined(parts)
+        try:
+            require_whole(lines, mp3.seconds, TokenUsage(0), model)
+        except ModelAnswerInvalid:
+            async with self.uow() as tx:
+                await attempt.require(tx)
+                await tx.documents.forget_speech(attempt.document.id)
+            raise
+        return mp3
 
     @staticmethod
     async def _read_aloud(

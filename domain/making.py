@@ -89,8 +89,8 @@ class Maker(Protocol):
 
         Raises:
             Superseded: another attempt took over.
-            NoUsableDraft, ModelRefused, ModelCut, OutOfCredit, Conflict: it fails, and says so.
-            Unavailable, ModelUnavailable, ModelAnswerInvalid: worth another run later.
+            ModelAnswerInvalid, ModelRefused, ModelCut, OutOfCredit, Conflict: it fails and says so.
+            Unavailable, ModelUnavailable: worth another run later.
         """
         ...
 

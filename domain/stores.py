@@ -1007,6 +1007,8 @@ class Documents(Protocol):
         """Keep a recording, in the transaction that settles its call."""
         ...
 
+    async def forget_speech(self, document_id: DocumentId) -> None: ...
+
     async def publish(
         self, document_id: DocumentId, *, seconds: Decimal | None, size: int, source_id: SourceId
     ) -> None:

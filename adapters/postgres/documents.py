@@ -300,6 +300,9 @@ class PostgresDocuments(Store):
             audio=audio,
         )
 
+    async def forget_speech(self, document_id: DocumentId) -> None:
+        await self._run("delete from paid_speech where document_id = :id", id=document_id)
+
     async def publish(
         self, document_id: DocumentId, *, seconds: Decimal | None, size: int, source_id: SourceId
     ) -> None:
@@ -313,7 +316,7 @@ class PostgresDocuments(Store):
             id=document_id,
         )
         await self.forget_drafts(document_id)
-        await self._run("delete from paid_speech where document_id = :id", id=document_id)
+        await self.forget_speech(document_id)
         await self._tell(document_id)
 
     async def link_secret(self) -> str:

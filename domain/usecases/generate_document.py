@@ -46,7 +46,7 @@ class GenerateDocument:
         """Run one attempt; what earlier attempts paid for is used again.
 
         Raises:
-            Unavailable, ModelUnavailable, ModelAnswerInvalid: worth another run later.
+            Unavailable, ModelUnavailable: worth another run later.
         """
         async with self.uow() as tx:
             claimed = await tx.documents.claim(document_id)
@@ -68,7 +68,10 @@ class GenerateDocument:
             return
         except NoUsableDraft as error:
             await self._fail(document, error.problem)
-        except (Unavailable, ModelUnavailable, ModelAnswerInvalid) as error:
+        except ModelAnswerInvalid as error:  # billed, and asked for once more: no more unasked
+            said = f"{error.message} Press Retry to have it try again."
+            await self._fail(document, Problem(error.code, said))
+        except (Unavailable, ModelUnavailable) as error:
             if tries < _MAX_TRIES:
                 raise
             await self._fail(document, Problem(error.code, f"{error.message} Then press Retry."))

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import httpx
+import psycopg
 import pytest
 
 from domain.ids import DocumentId, ExportId, NotebookId, UserId
@@ -27,6 +28,7 @@ from tests.app.overviews import (
 )
 from tests.app.traces import traces
 from tests.provider.faults import Fault, Rule
+from tests.provider.voices import recording
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -172,12 +174,33 @@ async def test_a_recording_that_is_none_fails_it(studio: Beleg, fault: str) -> N
     client, notebook, _ = await ready(studio)
     document = await queued(client, notebook)
     studio.provider.settings.rules.append(Rule((Fault[fault],), kind="tts"))
-    for _ in range(5):
-        await asyncio.gather(make(studio, document), return_exceptions=True)
+    await make(studio, document)
     failed = await told(client, document)
     assert (failed["status"], failed["error_code"]) == ("failed", "model_answer_invalid")
-    assert "press Retry" in failed["error"]
+    assert "Press Retry" in failed["error"]
     assert failed["audio_url"] is None
+    assert calls(studio, "tts") == 2, "it was billed, and asked for once more alone"
+
+
+async def test_recordings_that_are_too_short_together_are_not_kept(studio: Beleg) -> None:
+    client, notebook, _ = await ready(studio)
+    document = await queued(client, notebook, options={"voices": ["willow", "rowan"]})
+    rule = Rule((Fault.FORBIDDEN,), kind="tts", containing="Part 6.")
+    studio.provider.settings.rules.append(rule)
+    await make(studio, document)
+    with psycopg.connect(studio.environment["DATABASE_URL"], autocommit=True) as connection:
+        connection.execute(
+            "update paid_speech set audio = %s where document_id = %s",
+            (recording("So short."), document),
+        )
+    studio.provider.settings.rules.clear()
+    for status in ("failed", "ready"):
+        assert (await client.post(f"/documents/{document}/retry")).status_code == 202
+        await make(studio, document)
+        made = await told(client, document)
+        assert made["status"] == status
+        assert ("part of the text is missing" in (made["error"] or "")) == (status == "failed")
+    assert calls(studio, "document") == 1
 
 
 async def test_an_overview_is_asked_about_and_does_not_crowd_the_notebook(studio: Beleg) -> None:

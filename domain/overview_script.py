@@ -120,7 +120,7 @@ def _faults(spoken: Sequence[tuple[int, str]], speakers: int) -> list[str]:
         faults.append(f"It has {words:,} words, not {FEWEST_WORDS} to {MOST_WORDS}.")
     if len(text) > MOST_CHARACTERS:
         faults.append(f"It has {len(text):,} characters; {MOST_CHARACTERS:,} is the limit.")
-    if {speaker for speaker, _ in spoken} != set(range(speakers)):
+    if {speaker for speaker, said in spoken if said} != set(range(speakers)):
         faults.append(
             "Its paragraphs do not begin with `A: ` and `B: `, both in turn."
             if speakers > 1

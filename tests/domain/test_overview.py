@@ -125,7 +125,13 @@ def test_what_cannot_be_spoken_is_named(draft: str, fault: str) -> None:
     assert fault in why_not(draft)
 
 
-@pytest.mark.parametrize("body", [prose(), f"A: {prose()}", f"Well.\n\nA: {prose()}\n\nB: Yes."])
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(prose(), f"A: {prose()}", f"Well.\n\nA: {prose()}\n\nB: Yes."),
+        f"A: {prose()}\n\nB: [1]",
+    ],
+)
 def test_a_dialogue_needs_both_speakers_from_the_first_word(body: str) -> None:
     assert "do not begin with" in why_not(f"TITLE: A\n\n{body}", speakers=2)
 

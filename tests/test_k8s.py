@@ -31,6 +31,8 @@ KUBERNETES = ("1.34", "1.37")  # the oldest and the newest that docs/operations.
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 SECRETS = {"DATABASE_URL", "INFERENCE_API_KEY"}
+SPEECH_SECRETS = {"AZURE_SPEECH_KEY", "ELEVENLABS_API_KEY"}
+"""Of providers that read aloud; with both, TTS_PROVIDER chooses."""
 
 
 class Kustomization(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
@@ -216,7 +218,7 @@ def test_every_variable_is_a_setting_and_secrets_are_references(item: Object) ->
     given = {
         variable["name"]: variable["valueFrom"] for variable in _container(item).get("env", [])
     }
-    assert given.keys() <= SECRETS
+    assert given.keys() <= SECRETS | SPEECH_SECRETS
     assert all(source["secretKeyRef"]["key"] == name for name, source in given.items())
     assert given.keys() <= environment.names
 
@@ -224,7 +226,13 @@ def test_every_variable_is_a_setting_and_secrets_are_references(item: Object) ->
 def test_no_secret_is_in_the_repository() -> None:
     assert not _of("Secret")
     [config] = _of("ConfigMap")
-    assert not SECRETS & config["data"].keys()
+    assert not (SECRETS | SPEECH_SECRETS) & config["data"].keys()
+
+
+def test_all_that_read_the_settings_have_the_keys_of_voices() -> None:
+    for item in (WEB, *WORKERS):
+        names = {variable["name"] for variable in _container(item)["env"]}
+        assert names >= SPEECH_SECRETS
 
 
 def test_the_product_accepts_the_settings_and_keeps_files_on_the_claim() -> None:

@@ -200,7 +200,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
             uow, ports.blobs, ports.archiver, clock, AccountContents(uow, ports.blobs).steps
         ),
         delete_account=DeleteAccount(uow, ports.blobs, sources.delete),
-        operate=Operate(uow),
+        operate=Operate(uow, settings.max_running_audio_overviews_per_notebook),
         share=ShareNotebook(uow, clock),
         audit=ReadAudit(uow),
         notebooks=ManageNotebooks(uow, made.documents.delete_all),

@@ -10,7 +10,8 @@ from typing import Protocol, TypeVar
 from domain.capture import Superseded
 from domain.conversation import Message, Role
 from domain.document import Document, DocumentProgress
-from domain.errors import AnswerTooLong, ModelAnswerInvalid
+from domain.errors import AnswerTooLong, Conflict, ModelAnswerInvalid, OverQuota
+from domain.jobs import MAKE_DOCUMENT
 from domain.metering import Call, Meter, Payer
 from domain.ports import ChatEnd, ChatModel
 from domain.stores import Stores, UnitOfWork
@@ -28,6 +29,30 @@ class Unusable(Exception):
 
 class NoUsableDraft(ModelAnswerInvalid):
     """The model wrote twice what cannot be used. Both calls stay billed; try again."""
+
+
+async def queue_again(tx: Stores, document: Document, *, most_running: int) -> None:
+    """Queue a document that failed once more; what was paid for is not paid for again.
+
+    Args:
+        most_running: how many of its kind and notebook may wait or be made.
+
+    Raises:
+        Conflict: it has not failed.
+        OverQuota: others are being made.
+    """
+    await tx.documents.hold_notebook(document.notebook_id)
+    running, _ = await tx.documents.counts(document.notebook_id, document.kind)
+    if running >= most_running:
+        raise OverQuota(
+            "Another one is being made in this notebook. Wait until it is ready.",
+            retry_after_s=60.0,
+        )
+    attempt = await tx.documents.requeue(document.id)
+    if attempt is None:
+        raise Conflict("Only a document that failed can be made again.")
+    key = f"{document.id}:{attempt}"
+    await tx.jobs.enqueue(MAKE_DOCUMENT, key, document_id=str(document.id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from uuid import UUID
 from domain.access import Role
 from domain.account import User
 from domain.document import Document, DocumentStatus, valid_title
-from domain.errors import Conflict, NotFound, OverQuota
+from domain.errors import Conflict, NotFound
 from domain.file_link import FileLink, require_valid, signed
 from domain.ids import DocumentId, NotebookId, SourceId
-from domain.jobs import MAKE_DOCUMENT
 from domain.limits import LimitName
+from domain.making import queue_again
 from domain.ports import BlobStore, Clock
 from domain.stores import Page, Stores, UnitOfWork
 
@@ -85,19 +85,8 @@ class ManageDocuments:
             document = await _seen(tx, user, document_id, Role.OWNER)
             if idempotency_key and await tx.idempotency.recall(user.id, idempotency_key, body):
                 return await _seen(tx, user, document_id)
-            await tx.documents.hold_notebook(document.notebook_id)
-            running, _ = await tx.documents.counts(document.notebook_id, document.kind)
-            if running >= user.limit(LimitName.RUNNING_AUDIO, self.most_running):
-                raise OverQuota(
-                    "Another one is being made in this notebook. Wait until it is ready.",
-                    retry_after_s=60.0,
-                )
-            attempt = await tx.documents.requeue(document_id)
-            if attempt is None:
-                raise Conflict("Only a document that failed can be made again.")
-            await tx.jobs.enqueue(
-                MAKE_DOCUMENT, f"{document_id}:{attempt}", document_id=str(document_id)
-            )
+            most = user.limit(LimitName.RUNNING_AUDIO, self.most_running)
+            await queue_again(tx, document, most_running=most)
             if idempotency_key:
                 await tx.idempotency.remember(user.id, idempotency_key, body, str(document_id))
             return await _seen(tx, user, document_id)

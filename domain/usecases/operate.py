@@ -7,11 +7,13 @@ from uuid import UUID
 
 from domain.account import User
 from domain.audit import Act
+from domain.document import DocumentStatus
 from domain.errors import Conflict, NotFound, Rejected
 from domain.ids import CallId, DocumentId, ExportId, SourceId, UserId
-from domain.jobs import EXPORT_ACCOUNT, INGEST_SOURCE, MAKE_DOCUMENT, QUEUES
+from domain.jobs import EXPORT_ACCOUNT, INGEST_SOURCE, QUEUES
 from domain.ledger import NOT_SERVED, Settlement
 from domain.limits import LimitName, checked
+from domain.making import queue_again
 from domain.operations import FailedJob, ModelHealth, OpenCall, OwnedSource, QueueState
 from domain.stores import Page, UnitOfWork
 from domain.usage import CallStatus, TokenUsage
@@ -21,9 +23,14 @@ _MOST_USED = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Operate:
-    """What an admin looks at and puts right, across all accounts."""
+    """What an admin looks at and puts right, across all accounts.
+
+    Args:
+        most_running: documents of a kind and notebook, as the settings say it.
+    """
 
     uow: UnitOfWork
+    most_running: int
 
     async def queues(self) -> list[QueueState]:
         """Every queue, idle ones too."""
@@ -57,6 +64,7 @@ class Operate:
 
         Raises:
             NotFound: nothing of that id has failed.
+            OverQuota: as many documents of its notebook are being made as may be.
         """
         source_id, export_id = SourceId(job_id), ExportId(job_id)
         async with self.uow() as tx:
@@ -65,8 +73,12 @@ class Operate:
                 await tx.jobs.enqueue(
                     INGEST_SOURCE, f"{source_id}:{attempt}", source_id=str(source_id)
                 )
-            elif (made := await tx.documents.requeue(DocumentId(job_id))) is not None:
-                await tx.jobs.enqueue(MAKE_DOCUMENT, f"{job_id}:{made}", document_id=str(job_id))
+            elif (
+                made := await tx.documents.find(DocumentId(job_id))
+            ) and made.status is DocumentStatus.FAILED:
+                owner, most = await tx.accounts.get(made.owner_id), self.most_running
+                most = owner.limit(LimitName.RUNNING_AUDIO, most) if owner else most
+                await queue_again(tx, made, most_running=most)
             elif export := await tx.exports.again(export_id, timedelta(days=7)):
                 await tx.jobs.enqueue(
                     EXPORT_ACCOUNT,

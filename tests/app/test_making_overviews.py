@@ -356,6 +356,10 @@ async def test_a_failed_overview_is_shown_to_the_admin_who_may_retry_it(studio: 
     failed = (await admin.get("/admin/failed-jobs")).json()["items"]
     [job] = [one for one in failed if one["id"] == document]
     assert (job["kind"], job["code"]) == ("make_document", "model_refused")
+    another = await queued(client, notebook)
+    busy = await admin.post(f"/admin/failed-jobs/{document}/retry")
+    problem(busy, 429, "quota_exhausted")
+    assert (await client.delete(f"/documents/{another}")).status_code == 204
     assert (await admin.post(f"/admin/failed-jobs/{document}/retry")).status_code == 202
     assert (await told(client, document))["status"] == "queued"
 

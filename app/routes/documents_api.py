@@ -26,6 +26,7 @@ from app.services import Services
 from app.structs.documents import DocumentChange, DocumentIn, DocumentOptions, DocumentOut
 from app.structs.lists import ListBody
 from app.texts import Words
+from domain.account import User
 from domain.document import Document, document_kind
 from domain.errors import Conflict, NotFound, Rejected
 from domain.file_link import FileLink
@@ -49,7 +50,7 @@ async def create(
         user, NotebookId(path_id(notebook_id)), _wanted(data), idempotency_key=idempotency_key
     )
     path = f"/api/v1/documents/{document.id}"
-    return Response(await _out(services, document), headers={"Location": path})
+    return Response(await _out(services, user, document), headers={"Location": path})
 
 
 def _wanted(data: DocumentIn) -> Wanted:
@@ -80,7 +81,7 @@ async def list_in_notebook(
         user, NotebookId(path_id(notebook_id)), limit=limit, after=cursor_id(cursor)
     )
     links = await services.documents.links(page.items)
-    items = tuple(DocumentOut.of(document, links) for document in page.items)
+    items = tuple(DocumentOut.of(document, links, user) for document in page.items)
     return list_body(Page(items, page.next_cursor))
 
 
@@ -88,7 +89,7 @@ async def list_in_notebook(
 async def read(document_id: PathText, services: Wired, user: Caller) -> DocumentOut:
     """One document, with a new link to its file."""
     where = DocumentId(path_id(document_id))
-    return await _out(services, await services.documents.get(user, where))
+    return await _out(services, user, await services.documents.get(user, where))
 
 
 @patch("/documents/{document_id:str}")
@@ -97,7 +98,7 @@ async def change(
 ) -> DocumentOut:
     """Give it a title."""
     where = DocumentId(path_id(document_id))
-    return await _out(services, await services.documents.rename(user, where, data.title))
+    return await _out(services, user, await services.documents.rename(user, where, data.title))
 
 
 @delete("/documents/{document_id:str}")
@@ -113,7 +114,7 @@ async def retry(
     """Make a failed document again; what was paid for is not paid for again."""
     where = DocumentId(path_id(document_id))
     document = await services.documents.retry(user, where, idempotency_key=idempotency_key)
-    return await _out(services, document)
+    return await _out(services, user, document)
 
 
 @get("/documents/{document_id:str}/export")
@@ -180,8 +181,8 @@ def _attachment(document: Document, ending: str) -> str:
     return f"attachment; filename*=UTF-8''{quote(f'{name[:120]}.{ending}', safe='')}"
 
 
-async def _out(services: Services, document: Document) -> DocumentOut:
-    return DocumentOut.of(document, await services.documents.links([document]))
+async def _out(services: Services, user: User, document: Document) -> DocumentOut:
+    return DocumentOut.of(document, await services.documents.links([document]), user)
 
 
 router = Router(

@@ -9,6 +9,7 @@ import msgspec
 from app.structs.accounts import money
 from app.structs.answers import CitationOut
 from app.structs.sources import ProgressOut
+from domain.account import User
 from domain.document import Document
 from domain.file_link import FileLink
 from domain.ids import DocumentId
@@ -43,7 +44,8 @@ class DocumentChange(msgspec.Struct, forbid_unknown_fields=True):
 class DocumentOut(msgspec.Struct):
     """A document; `audio_url` is there once it is ready, and good until `audio_expires_at`.
 
-    Citations are those of the transcript. No search found them: their similarity is 0.
+    Citations are those of the transcript. No search found them: their similarity is 0. What it
+    cost is its owner's to know; to guests it is null.
     """
 
     id: UUID
@@ -65,12 +67,14 @@ class DocumentOut(msgspec.Struct):
     audio_url: str | None
     audio_expires_at: datetime | None
     source_id: UUID | None
-    cost: str
+    cost: str | None
     created_at: datetime
 
     @classmethod
-    def of(cls, document: Document, links: Mapping[DocumentId, FileLink]) -> "DocumentOut":
-        """From the domain."""
+    def of(
+        cls, document: Document, links: Mapping[DocumentId, FileLink], user: User
+    ) -> "DocumentOut":
+        """From the domain, as that user may see it."""
         progress, error, link = document.progress, document.error, links.get(document.id)
         return cls(
             id=document.id,
@@ -94,7 +98,7 @@ class DocumentOut(msgspec.Struct):
             audio_url=audio_url(document.id, link) if link else None,
             audio_expires_at=link.expires_at if link else None,
             source_id=document.source_id,
-            cost=money(document.cost),
+            cost=money(document.cost) if document.owner_id == user.id else None,
             created_at=document.created_at,
         )
 

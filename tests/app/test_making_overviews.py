@@ -336,6 +336,8 @@ async def test_guests_may_listen_and_no_more(studio: Beleg) -> None:
     listed = (await guest.get(f"/notebooks/{notebook}/documents")).json()["items"]
     assert [one["id"] for one in listed] == [document]
     assert listed[0]["citations"][0]["quote"]
+    costs = [(await told(one, document))["cost"] for one in (client, guest)]
+    assert (float(costs[0]) > 0, costs[1], listed[0]["cost"]) == (True, None, None)
     url = listed[0]["audio_url"].removeprefix("/api/v1")
     assert (await guest.get(url)).status_code == 200
     problem(await ask(guest, notebook), 403, "forbidden")

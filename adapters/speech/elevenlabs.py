@@ -23,6 +23,8 @@ _VOICES = {
 }
 _QUEUED_S = 1.0
 """Where one's own calls are too many at once, one of them ends soon."""
+_DEAREST = 10
+"""Times that a character may be counted: more is a mistake, and would take all of a credit."""
 _TAKES_LANGUAGE = "_v2_5"
 """Models that are told the language end so; others refuse to be told."""
 
@@ -74,7 +76,8 @@ class ElevenLabsSpeech:
         )
         if not answer.is_success:
             raise self._error(answer, voice)
-        usage = _reported(answer.headers) or self.bound(lines)
+        sent = self.bound(lines)
+        usage = _reported(answer.headers, sent.characters) or sent
         return await spoken(self._sounds, answer.content, lines, usage, self.model)
 
     def _error(self, answer: httpx.Response, voice: str) -> ModelError:
@@ -97,10 +100,13 @@ class ElevenLabsSpeech:
         return refusal(status, host, self.model, f"the voice {voice}", words, wait_s)
 
 
-def _reported(headers: Mapping[str, str]) -> TokenUsage | None:
-    """The characters that it says it counted, where it says so."""
+def _reported(headers: Mapping[str, str], sent: int) -> TokenUsage | None:
+    """The characters that it says it counted, where it says so, and so many can have been."""
     count = headers.get("x-character-count", "")
-    return TokenUsage(0, characters=int(count)) if count.isdecimal() else None
+    most = sent * _DEAREST
+    if not count.isdecimal() or len(count) > len(str(most)) or int(count) > most:
+        return None
+    return TokenUsage(0, characters=int(count))
 
 
 class _Detail(msgspec.Struct):

@@ -294,6 +294,10 @@ class TestElevenLabsSpeech(SpeakerContract):
             server.counts = counts
             usage = (await speech.speak([Line(LINDE, TEXT)])).usage
             assert (usage.characters, usage.estimated) == (len(TEXT), not counts)
+        for absurd in ("-1", "many", str(len(TEXT) * 100), "9" * 5_000):
+            server.counts = absurd
+            usage = (await speech.speak([Line(LINDE, TEXT)])).usage
+            assert (usage.characters, usage.estimated) == (len(TEXT), True)
 
     async def test_models_that_take_the_language_are_told_it(
         self, server: ElevenLabs, sounds: SoundProcesses

@@ -112,10 +112,12 @@ class ElevenLabs(Speaker):
 
     def __init__(self, key: str) -> None:
         super().__init__(key)
-        self.counts = True
+        self.counts: bool | str = True
+        """Whether it tells what it counted, or what it says instead."""
 
     def _counts(self, text: str) -> dict[str, str]:
-        return {"x_character_count": str(len(text))} if self.counts else {}
+        counted = self.counts if isinstance(self.counts, str) else str(len(text))
+        return {"x_character_count": counted} if counted and self.counts else {}
 
     def _refusal(self, exchange: Exchange) -> Reply | None:
         found = _ELEVEN_PATH.fullmatch(exchange.path)

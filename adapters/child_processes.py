@@ -1,13 +1,17 @@
 """Child processes that cannot outlive their parent."""
 
+import asyncio
 import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CalledProcessError
 
 _LAUNCH = Path(__file__).with_name("launch.py")
+_ROOT = str(Path(__file__).resolve().parents[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +50,45 @@ def tied_command(
         who = f"{account.uid}:{account.gid}:{kept}"
     launch = [sys.executable, "-I", "-S", str(_LAUNCH)]
     return [*launch, str(os.getpid()), str(int(death_signal)), who, *command]
+
+
+async def output_of(
+    module: str, arguments: Sequence[str], given: bytes, *, wall_s: float, **environment: str
+) -> bytes:
+    """What a process of ours prints that reads `given` and ends.
+
+    Args:
+        module: is told our process id before the arguments, so that it can end with us.
+        wall_s: seconds it may take; it is killed then, and where its caller is cancelled.
+        environment: all of its environment, beside what Python needs.
+
+    Raises:
+        TimeoutError: it took longer.
+        CalledProcessError: it failed.
+        OSError: it cannot be started.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", module, str(os.getpid()), *arguments),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={
+            "PYTHONPATH": _ROOT,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "LC_ALL": "C.UTF-8",
+            **environment,
+        },
+        cwd="/",
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(wall_s):
+            out, _ = await process.communicate(given)
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    if process.returncode:
+        raise CalledProcessError(process.returncode, module)
+    return out

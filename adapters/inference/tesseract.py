@@ -1,21 +1,17 @@
 """Pictures read by tesseract, where it is installed: the reader that needs no key."""
 
 import asyncio
-import os
 import shutil
 import subprocess
-import sys
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
+from adapters.child_processes import output_of
 from domain.errors import ModelRefused, ModelUnavailable
 from domain.ports import Picture, Seen
 from domain.transcript import Transcript
 from domain.usage import TokenUsage
 
 TESSERACT = "tesseract"
-_ROOT = str(Path(__file__).resolve().parents[2])
 _WANTED = ("deu", "eng")
 _AT_ONCE = 2
 _WALL_S = 110.0
@@ -52,9 +48,6 @@ class TesseractVision:
     dpi = 200
 
     def __init__(self, program: str, languages: str) -> None:
-        self._child = [
-            *(sys.executable, "-P", "-m", "adapters.inference.tesseract_child", str(os.getpid())),
-        ]
         self._command = [
             *(program, "stdin", "stdout", "-l", languages, "--psm", "1"),
             *("--dpi", str(self.dpi), "tsv"),
@@ -80,36 +73,21 @@ class TesseractVision:
 
     async def _read(self, content: bytes, way: str) -> "_Found":
         try:
-            process = await asyncio.create_subprocess_exec(
-                *(*self._child, way, *self._command),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                env={
-                    "PYTHONPATH": _ROOT,
-                    "PYTHONDONTWRITEBYTECODE": "1",
-                    "LC_ALL": "C.UTF-8",
-                    # Its threads get in each other's way: six times as slow as one.
-                    "OMP_THREAD_LIMIT": "1",
-                },
-                cwd="/",
-                start_new_session=True,
+            out = await output_of(
+                "adapters.inference.tesseract_child",
+                [way, *self._command],
+                content,
+                wall_s=_WALL_S,
+                # Its threads get in each other's way: six times as slow as one.
+                OMP_THREAD_LIMIT="1",
             )
-        except OSError as error:
-            raise ModelUnavailable("tesseract cannot be started. Try again.") from error
-        try:
-            async with asyncio.timeout(_WALL_S):
-                out, _ = await process.communicate(content)
         except TimeoutError as error:
             # Its CPU time is limited too: this machine is busy.
             raise ModelUnavailable("tesseract took too long. Try again later.") from error
-        finally:
-            if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    process.kill()
-                await process.wait()
-        if process.returncode:
-            raise ModelRefused(_FAILED)
+        except subprocess.CalledProcessError as error:
+            raise ModelRefused(_FAILED) from error
+        except OSError as error:
+            raise ModelUnavailable("tesseract cannot be started. Try again.") from error
         return _found(out.decode("utf-8", "replace"))
 
 

@@ -1,16 +1,14 @@
 """Text to speech made here, for nothing: hibari for English, espeak-ng for the rest."""
 
 import asyncio
-import os
 import shutil
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib.util import find_spec
-from pathlib import Path
+from subprocess import CalledProcessError
 
 import msgspec
 
+from adapters.child_processes import output_of
 from domain.errors import ModelRefused, ModelUnavailable, Unavailable, Unreadable
 from domain.ports import SoundJoiner
 from domain.speech import VOICES, Line, SpeechLimits, Spoken, Voice, characters, require_whole
@@ -18,8 +16,6 @@ from domain.usage import TokenUsage
 
 LOCAL_VOICES = "local-voices"
 ESPEAK = "espeak-ng"
-_ROOT = str(Path(__file__).resolve().parents[2])
-"""Where the packages stand, installed or not."""
 _WALL_S = 240.0
 _ESPEAK_NAMES = {
     "linde": "de",
@@ -106,33 +102,17 @@ class LocalSpeech:
 async def _output(module: str, arguments: Sequence[str], given: bytes) -> bytes:
     """What a process of ours prints."""
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", module, str(os.getpid()), *arguments),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={
-                "PYTHONPATH": _ROOT,
-                "PYTHONDONTWRITEBYTECODE": "1",
-                "LC_ALL": "C.UTF-8",
-                "OPENBLAS_NUM_THREADS": "1",  # it would start threads before it is confined
-            },
-            cwd="/",
-            start_new_session=True,
+        return await output_of(
+            module,
+            arguments,
+            given,
+            wall_s=_WALL_S,
+            OPENBLAS_NUM_THREADS="1",  # it would start threads before it is confined
         )
-    except OSError as error:
-        raise ModelUnavailable("The speaking process cannot be started. Try again.") from error
-    try:
-        async with asyncio.timeout(_WALL_S):
-            out, _ = await process.communicate(given)
     except TimeoutError as error:
         # Its CPU time is limited too: this machine is busy.
         raise ModelUnavailable("Speaking took too long here. Try again later.") from error
-    finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    if process.returncode:
-        raise ModelRefused("This text could not be read aloud here. Try a shorter one.")
-    return out
+    except CalledProcessError as error:
+        raise ModelRefused("This text could not be read aloud here. Try a shorter one.") from error
+    except OSError as error:
+        raise ModelUnavailable("The speaking process cannot be started. Try again.") from error

@@ -8,10 +8,9 @@ first piece of a streamed chat, from the same provider. Beside them, the commits
 must make before it may show a piece: the recorded question with its first call, the second call,
 the piece itself. All three take turns, in an order that changes.
 
-Twice over: with a provider that answers at once, and with one that pauses before it does, so that
-the floor takes the 9 to 11 ms that it took where the bound of twice the floor was set. The first
-shows the product's own milliseconds bare; the second one decides: exits 1 where the product takes
-more than twice that floor plus the commits.
+Twice over. With a provider that answers at once, which decides: exits 1 where the product takes
+more than twice that floor plus the commits. And, to see what another floor makes of it, with one
+that pauses first, so that the floor takes the 9 to 11 ms of the machine the bound comes from.
 """
 
 import argparse
@@ -239,9 +238,8 @@ async def measure(sides: Sides, models: httpx.AsyncClient, questions: Sequence[s
     (await models.post(models.base_url.join("/control"), json=pauses)).raise_for_status()
     paced = await sides.share(questions, f"a provider that pauses {PAUSE_S * 1000:g} ms")
     print()
-    what = "first piece, share of twice the floor plus the commits"
-    stage.verdict(f"{what}, bare", bare, 1.0)
-    return stage.verdict(f"{what}, at the bound's own floor", paced, 1.0)
+    print(f"share of twice a floor of 9 to 11 ms plus the commits, not judged: {paced:.3f}")
+    return stage.verdict("first piece, share of twice the floor plus the commits", bare, 1.0)
 
 
 async def run(address: str, client: httpx.Client, provider: str, url: str, count: int) -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -261,8 +261,12 @@ async def test_a_bill_waits_for_a_database_that_is_away(
     end: Embedded | BelegError, bill: tuple[CallStatus, int]
 ) -> None:
     books = Away(misses=5)
-    with suppress(ModelRefused):
-        await metered(Script([end]), books).embed(["text"], "passage", PAYER)
+    calling = metered(Script([end]), books).embed(["text"], "passage", PAYER)
+    if isinstance(end, BelegError):
+        with pytest.raises(type(end)):
+            await calling
+    else:
+        assert await calling is end
     assert books.settled == [bill]
 
 

@@ -2,8 +2,10 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,40 @@ def _documented() -> dict[str, str]:
     assert len(names) == len(set(names))
     assert all(meaning for _, _, meaning in rows)
     return {name: default.strip() for name, default, _ in rows}
+
+
+def _named_modules() -> tuple[set[str], set[str]]:
+    """Top-level modules that what is shipped imports, and strings that may name others."""
+    imported: set[str] = set()
+    strings: set[str] = set()
+    for folder in ("app", "domain", "adapters", "workers", "migrations"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                match node:
+                    case ast.Import(names=names):
+                        imported |= {alias.name.partition(".")[0] for alias in names}
+                    case ast.ImportFrom(module=str(module)):
+                        imported.add(module.partition(".")[0])
+                    case ast.Constant(value=str(text)):
+                        strings.add(text)
+    return imported, strings
+
+
+def test_every_dependency_is_used_and_everything_used_is_a_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed, extras = (
+        {re.split(r"[\[;]", line)[0] for line in lines}
+        for lines in (project["dependencies"], sum(project["optional-dependencies"].values(), []))
+    )
+    imported, strings = _named_modules()
+    packages: dict[str, set[str]] = {
+        module: {name.lower().replace("_", "-") for name in names}
+        for module, names in packages_distributions().items()
+    }
+    used = {name for module in imported | strings for name in packages.get(module, ())}
+    assert not needed - used
+    third_party = {name for module in imported for name in packages.get(module, ())}
+    assert third_party <= needed | extras | {"beleg"}
 
 
 def test_every_setting_is_documented_and_nothing_else_is() -> None:

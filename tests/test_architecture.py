@@ -84,14 +84,16 @@ def _named_modules() -> tuple[set[str], set[str]]:
                         imported.add(module.partition(".")[0])
                     case ast.Constant(value=str(text)):
                         strings.add(text)
+                    case _:
+                        pass
     return imported, strings
 
 
 def test_every_dependency_is_used_and_everything_used_is_a_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    needed, extras = (
+    needed, *extras = (
         {re.split(r"[\[;]", line)[0] for line in lines}
-        for lines in (project["dependencies"], sum(project["optional-dependencies"].values(), []))
+        for lines in (project["dependencies"], *project["optional-dependencies"].values())
     )
     imported, strings = _named_modules()
     packages: dict[str, set[str]] = {
@@ -101,7 +103,7 @@ def test_every_dependency_is_used_and_everything_used_is_a_dependency() -> None:
     used = {name for module in imported | strings for name in packages.get(module, ())}
     assert not needed - used
     third_party = {name for module in imported for name in packages.get(module, ())}
-    assert third_party <= needed | extras | {"beleg"}
+    assert third_party <= needed.union(*extras, {"beleg"})
 
 
 def test_every_setting_is_documented_and_nothing_else_is() -> None:

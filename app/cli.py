@@ -146,7 +146,7 @@ def _eval(arguments: argparse.Namespace) -> None:
         if not all("=" in pair for pair in pairs):
             raise Rejected("--compare takes settings as NAME=VALUE.")
         compare.append(dict(pair.split("=", 1) for pair in pairs))
-    if not os.environ.get("DATABASE_URL"):
+    if not os.environ.get("DATABASE_URL", "").strip():
         os.environ.setdefault("BELEG_LOCAL", "1")  # the database will be that of `beleg up`
     _find_database()
     asked = evaluation.Asked(
@@ -165,7 +165,7 @@ def _find_database() -> str:
     from app import bootstrap
     from app.data_folder import default_data_folder
 
-    if not os.environ.get("DATABASE_URL"):
+    if not os.environ.get("DATABASE_URL", "").strip():
         url = bootstrap.running_database(default_data_folder() / "postgres")
         if url is None:
             raise Unavailable("There is no database: set DATABASE_URL, or run `beleg up` first.")

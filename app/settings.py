@@ -158,11 +158,12 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     named = read.text("BELEG_DATA")
     data = (Path(named) if named else default_data_folder()).expanduser().resolve()
     prices = read.text("PRICES_FILE")
+    is_local = read.choice("BELEG_LOCAL", "0", ["0", "1"]) == "1"
     # On a network, an account is credit at the operator's expense.
-    by_default = SignUp.OPEN if read.text("BELEG_LOCAL") == "1" else SignUp.CLOSED
+    by_default = SignUp.OPEN if is_local else SignUp.CLOSED
     return Settings(
         database_url=read.url("DATABASE_URL", "", "postgresql", "postgres"),
-        beleg_local=read.text("BELEG_LOCAL") == "1",
+        beleg_local=is_local,
         chat=read.endpoint("LLM", "qwen3.8-27b", unless=QUOTING),
         embedding=read.endpoint("EMBEDDING", "qwen3-embedding-4b", unless=LOCAL_MODEL),
         embedding_dimension=read.integer("EMBEDDING_DIMENSION", 1024, 1, 4000),

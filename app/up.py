@@ -5,6 +5,7 @@ import contextlib
 import errno
 import ipaddress
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -28,6 +29,7 @@ _BACKLOG = 2048
 _BELEG = (sys.executable, "-P", "-m", "app.cli")
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _IMPATIENT_AFTER_S = 30.0
+_MEMORY = re.compile(r"\d+ ?(kB|MB|GB)")
 
 
 def up(*, host: str, port: int | None, data: Path) -> None:
@@ -66,10 +68,12 @@ class _Database:
     """The database of a run: the operator's by `DATABASE_URL`, else one that lives as long."""
 
     def __init__(self, folder: DataFolder) -> None:
-        self.url = os.environ.get("DATABASE_URL", "")
+        self.url = os.environ.get("DATABASE_URL", "").strip()
         self._own = None
         if not self.url:
-            buffers = os.environ.get("BELEG_SHARED_BUFFERS", "256MB")
+            buffers = os.environ.get("BELEG_SHARED_BUFFERS", "").strip() or "256MB"
+            if not _MEMORY.fullmatch(buffers):
+                raise Rejected(f"BELEG_SHARED_BUFFERS is like 256MB or 1GB, not {buffers!r}.")
             self._own = bootstrap.embedded_postgres(
                 folder.database,
                 settings={"shared_buffers": buffers},

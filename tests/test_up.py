@@ -198,9 +198,8 @@ def test_what_dies_starts_again_at_the_same_address(data: Path) -> None:
         before = run.children()
         for name in ("ingest", "web", "postgres"):
             os.kill(before[name], signal.SIGKILL)
-        after = wait_for(
-            lambda: (now := run.children()) and set(now) == CHILDREN and now, timeout_s=30
-        )
+        wait_for(lambda: set(run.children()) == CHILDREN, timeout_s=30)
+        after = run.children()
         assert all(after[name] != before[name] for name in ("ingest", "web", "postgres"))
         wait_for(lambda: is_ready(address), timeout_s=30)
         assert "worker-ingest was ended by SIGKILL" in run.output.read_text()
@@ -218,6 +217,16 @@ def test_a_port_that_was_asked_for_and_is_taken_is_named(data: Path) -> None:
         )
     assert refused.returncode == 1
     assert f"Port {port} is taken" in refused.stderr
+
+
+def test_memory_that_cannot_be_read_is_named_and_an_empty_value_counts_as_absent(
+    data: Path,
+) -> None:
+    refused = Run(data, BELEG_SHARED_BUFFERS="much")
+    assert refused.process.wait(timeout=30) == 1
+    assert "BELEG_SHARED_BUFFERS is like 256MB" in refused.output.read_text()
+    with running(data, BELEG_SHARED_BUFFERS="", DATABASE_URL=" ") as run:
+        wait_for(lambda: "postgres" in run.children(), timeout_s=30)
 
 
 def test_a_database_that_does_not_answer_is_told_in_one_paragraph(data: Path) -> None:

@@ -71,6 +71,7 @@ def test_an_empty_value_counts_as_absent(monkeypatch: pytest.MonkeyPatch) -> Non
         ("INFERENCE_BASE_URL", "notaurl"),
         ("LLM_BASE_URL", "ftp://x"),
         ("SIGN_UP", "maybe"),
+        ("BELEG_LOCAL", "true"),
         ("LLM_MODEL", "some-model"),
     ],
 )

@@ -196,11 +196,15 @@ def test_what_dies_starts_again_at_the_same_address(data: Path) -> None:
     with running(data) as run:
         address = run.address()
         before = run.children()
-        for name in ("ingest", "web", "postgres"):
+        killed = ("ingest", "web", "postgres")
+        for name in killed:
             os.kill(before[name], signal.SIGKILL)
-        wait_for(lambda: set(run.children()) == CHILDREN, timeout_s=30)
-        after = run.children()
-        assert all(after[name] != before[name] for name in ("ingest", "web", "postgres"))
+
+        def all_run_again() -> bool:
+            now = run.children()
+            return set(now) == CHILDREN and all(now[name] != before[name] for name in killed)
+
+        wait_for(all_run_again, timeout_s=30)
         wait_for(lambda: is_ready(address), timeout_s=30)
         assert "worker-ingest was ended by SIGKILL" in run.output.read_text()
 

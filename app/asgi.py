@@ -13,6 +13,7 @@ from app import openapi
 from app.bootstrap import services
 from app.errors import on_beleg_error, on_deep_nesting, on_http_error, on_unexpected
 from app.guard import guard, provide_user, provide_visitor
+from app.head_requests import with_head
 from app.log import set_up_logs
 from app.metrics import LedgerTotals, RequestMetrics
 from app.periodic import reaping
@@ -94,7 +95,7 @@ def create_app(settings: Settings | None = None) -> Litestar:
             finally:
                 await app.state.runs.close()
 
-    return Litestar(
+    app = Litestar(
         route_handlers=[health.router, api, openapi.document, pages.router, page_uploads],
         guards=[guard],
         lifespan=[lifespan],
@@ -118,6 +119,8 @@ def create_app(settings: Settings | None = None) -> Litestar:
         logging_config=None,
         debug=False,
     )
+    app.asgi_handler = with_head(app.asgi_handler)
+    return app
 
 
 def _services(state: State) -> Services:

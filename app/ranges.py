@@ -29,7 +29,7 @@ def ranged(
         "Content-Security-Policy": "sandbox",
         "X-Content-Type-Options": "nosniff",
     }
-    asked = _RANGE.fullmatch(wanted or "")
+    asked = _asked(wanted or "")
     if asked is None:
         whole = {**safe, "Content-Length": str(size)}
         return Stream(opened(0), media_type=media_type, headers=whole)
@@ -49,14 +49,19 @@ def ranged(
     return Stream(content, status_code=206, media_type=media_type, headers=part)
 
 
+def _asked(wanted: str) -> re.Match[str] | None:
+    """One range of bytes; None also where it ends before it begins, which is to be ignored."""
+    asked = _RANGE.fullmatch(wanted)
+    return None if asked and asked[2] and int(asked[2]) < int(asked[1]) else asked
+
+
 def _bounds(asked: re.Match[str], size: int) -> tuple[int, int]:
     """The first and the last byte; the first is behind the last where there is none of them."""
     if asked[3]:
         count = min(int(asked[3]), size)
         return size - count, size - 1
     first = int(asked[1])
-    last = min(int(asked[2]), size - 1) if asked[2] else size - 1
-    return first, last if first >= size else max(first, last)
+    return first, min(int(asked[2]), size - 1) if asked[2] else size - 1
 
 
 async def _first(content: AsyncGenerator[bytes, None], count: int) -> AsyncGenerator[bytes, None]:

@@ -90,6 +90,11 @@ async def test_it_is_played_by_its_link_and_taken_along(studio: Beleg) -> None:
     beyond = await nobody.get(url, headers={"Range": f"bytes={made['bytes']}-"})
     problem(beyond, 416, "no_such_range")
     assert beyond.headers["content-range"] == f"bytes */{made['bytes']}"
+    backwards = await nobody.get(url, headers={"Range": "bytes=5-3"})
+    assert (backwards.status_code, backwards.content) == (200, whole.content)
+    head = await nobody.head(url, headers={"Range": "bytes=0-9"})
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == whole.headers["content-length"]
     saved = await nobody.get(f"{url}&download=1")
     assert saved.headers["content-disposition"] == (
         "attachment; filename*=UTF-8''My%20bridge%20-%20talk.mp3"

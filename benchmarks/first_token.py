@@ -3,14 +3,14 @@
     python benchmarks/first_token.py [--questions 40]
 
 The product: signed in by a token, a notebook of about 1,000 chunks, streaming over the POST, read
-from a socket. The floor: one script that embeds the question, searches with numpy and reads the
-first piece of a streamed chat, from the same provider. Beside them, the commits that the product
-must make before it may show a piece: the recorded question with its first call, the second call,
-the piece itself. All three take turns, in an order that changes.
+from a socket. The floor: the bare script of `floor.py`, which has cut and kept the same texts and
+is asked in this process, over the same provider and PostgreSQL. Beside them, the commits that the
+product must make before it may show a piece: the recorded question with its first call, the second
+call, the piece itself. All take turns, in an order that changes. Exits 1 where the product takes
+more than twice the floor plus the commits.
 
-Twice over. With a provider that answers at once, which decides: exits 1 where the product takes
-more than twice that floor plus the commits. And, to see what another floor makes of it, with one
-that pauses first, so that the floor takes the 9 to 11 ms of the machine the bound comes from.
+Shown and not judged: the least that can be written, with texts and vectors in memory, where
+nothing survives, and each call made by hand.
 """
 
 import argparse
@@ -20,9 +20,10 @@ import random
 import statistics
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -32,97 +33,41 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks import stage
+from benchmarks.floor import DIMENSION, PROMPT, Floor, K, asked
 from domain.ids import new_id
 from domain.usecases.ingest_source import IngestSettings
 
-CHUNKS, SOURCES, K = 1000, 10, 8
-COMMITS = 3
-PAUSE_S = 0.003
-"""Before the vector and before the first piece."""
+SOURCES, COMMITS, AT_ONCE = 10, 3, 8
 _WARM = 8
 _WORDS_PER_SOURCE = 31_000
 
 
-def fill(client: httpx.Client, words: Sequence[str]) -> str:
+def texts() -> list[str]:
+    """Of so many words that they make about 1,000 chunks, for both sides."""
+    words = stage.words()
+    starts = (n * _WORDS_PER_SOURCE % (len(words) - _WORDS_PER_SOURCE) for n in range(SOURCES))
+    return [
+        f"Part {n}. " + " ".join(words[start : start + _WORDS_PER_SOURCE])
+        for n, start in enumerate(starts)
+    ]
+
+
+def fill(client: httpx.Client, parts: Sequence[str]) -> str:
     """A notebook of text sources that are ready: its id."""
     assert IngestSettings().max_words >= _WORDS_PER_SOURCE
     notebook = str(client.post("/notebooks", json={"title": "Benchmark"}).json()["id"])
-    for n in range(SOURCES):
-        start = n * _WORDS_PER_SOURCE % max(1, len(words) - _WORDS_PER_SOURCE)
-        body = f"Part {n}. " + " ".join(words[start : start + _WORDS_PER_SOURCE])
-        route = f"/notebooks/{notebook}/sources"
-        client.post(route, json={"title": f"Part {n}", "text": body}).raise_for_status()
+    route = f"/notebooks/{notebook}/sources"
+    for part in parts:
+        client.post(route, json={"title": part[:8], "text": part}).raise_for_status()
     while True:
-        sources = client.get(f"/notebooks/{notebook}/sources").json()["items"]
+        sources = client.get(route).json()["items"]
         if all(source["status"] == "ready" for source in sources):
             chunks = sum(source["chunk_count"] for source in sources)
-            print(f"{chunks} chunks of 1,024 dimensions in {len(sources)} sources")
+            print(f"product: {chunks} chunks of 1,024 dimensions in {len(sources)} sources")
             return notebook
         if any(source["status"] == "failed" for source in sources):
             sys.exit(str(sources))
         time.sleep(0.1)
-
-
-@dataclass(frozen=True, slots=True)
-class Floor:
-    """One script over the same provider; its passages are windows of the same words."""
-
-    provider: httpx.AsyncClient
-    passages: list[str]
-    vectors: npt.NDArray[np.float32]
-
-    @classmethod
-    async def over(cls, provider: httpx.AsyncClient, words: Sequence[str]) -> "Floor":
-        """With every passage embedded."""
-        starts = (n * 310 % (len(words) - 360) for n in range(CHUNKS))
-        passages = [" ".join(words[start : start + 360]) for start in starts]
-        vectors = [
-            vector
-            for n in range(0, CHUNKS, 64)
-            for vector in await _embed(provider, passages[n : n + 64])
-        ]
-        return cls(provider, passages, np.stack(vectors))
-
-    async def ask(self, question: str) -> float:
-        """Milliseconds to the first piece."""
-        started = time.perf_counter()
-        [vector] = await _embed(self.provider, [question])
-        nearest = np.argsort(-(self.vectors @ vector))[:K]
-        shown = "\n".join(
-            f'<passage n="{n}">{self.passages[place]}</passage>'
-            for n, place in enumerate(nearest, 1)
-        )
-        body = {
-            "model": stage.MODELS["LLM_MODEL"],
-            "stream": True,
-            "messages": [
-                {"role": "system", "content": "Answer from the passages and cite each as [n]."},
-                {"role": "user", "content": f"{shown}\n\n{question}"},
-            ],
-        }
-        seen, waited = b"", 0.0
-        async with self.provider.stream("POST", "chat/completions", json=body) as response:
-            async for piece in response.aiter_raw():
-                seen += piece
-                if not waited and b'"content":' in seen:
-                    waited = (time.perf_counter() - started) * 1000
-        return waited or sys.exit(f"no piece came: {seen[:500]!r}")
-
-
-async def _embed(
-    provider: httpx.AsyncClient, texts: Sequence[str]
-) -> list[npt.NDArray[np.float32]]:
-    answer = await provider.post(
-        "embeddings",
-        json={
-            "model": stage.MODELS["EMBEDDING_MODEL"],
-            "input": texts,
-            "dimensions": 1024,
-            "encoding_format": "base64",
-        },
-    )
-    rows = msgspec.json.decode(answer.content)["data"]
-    return [np.frombuffer(base64.b64decode(row["embedding"]), "<f4") for row in rows]
 
 
 class Reader:
@@ -131,10 +76,10 @@ class Reader:
     A client library would add its own millisecond to the product's.
     """
 
-    def __init__(self, address: str, notebook: str, authorization: str) -> None:
+    def __init__(self, address: str, authorization: str) -> None:
         self._url = urlsplit(address)
         self._head = (
-            f"POST /api/v1/notebooks/{notebook}/questions HTTP/1.1\r\nHost: {self._url.netloc}\r\n"
+            f"POST {self._url.path} HTTP/1.1\r\nHost: {self._url.netloc}\r\n"
             f"Authorization: {authorization}\r\nAccept: text/event-stream\r\n"
             "Content-Type: application/json\r\n"
         )
@@ -161,6 +106,60 @@ class Reader:
         """Close the socket."""
         if self._socket:
             self._socket[1].close()
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """The least that answers: all texts and vectors in memory, calls made by hand."""
+
+    provider: httpx.AsyncClient
+    passages: Sequence[str]
+    vectors: npt.NDArray[np.float32]
+
+    @classmethod
+    async def of(cls, floor: Floor, provider: httpx.AsyncClient) -> "Least":
+        """With what the script has kept."""
+        rows = await floor.pool.fetch(
+            "select text, embedding from floor_vectors join floor_chunks on id = chunk_id"
+        )
+        return cls(provider, [row.text for row in rows], np.stack([row.embedding for row in rows]))
+
+    async def ask(self, question: str) -> float:
+        """Milliseconds to the first piece."""
+        started = time.perf_counter()
+        sent = {
+            "model": stage.MODELS["EMBEDDING_MODEL"],
+            "input": [question],
+            "dimensions": DIMENSION,
+            "encoding_format": "base64",
+        }
+        answer = await self.provider.post("embeddings", json=sent)
+        [row] = msgspec.json.decode(answer.content)["data"]
+        vector = np.frombuffer(base64.b64decode(row["embedding"]), "<f4")
+        nearest = np.argsort(-(self.vectors @ vector))[:K]
+        body = {
+            "model": stage.MODELS["LLM_MODEL"],
+            "stream": True,
+            "messages": [
+                {"role": "system", "content": PROMPT},
+                {"role": "user", "content": asked(question, [self.passages[n] for n in nearest])},
+            ],
+        }
+        seen, waited = b"", 0.0
+        async with self.provider.stream("POST", "chat/completions", json=body) as response:
+            async for piece in response.aiter_raw():
+                seen += piece
+                if not waited and b'"content":' in seen:
+                    waited = (time.perf_counter() - started) * 1000
+        return waited or sys.exit(f"no piece came: {seen[:500]!r}")
+
+
+async def first_piece(floor: Floor, question: str) -> float:
+    """Milliseconds to the first piece of the script's answer."""
+    started, waited = time.perf_counter(), 0.0
+    async for _ in floor.answer(question):
+        waited = waited or (time.perf_counter() - started) * 1000
+    return waited or sys.exit("no piece came")
 
 
 async def commits(connection: asyncpg.Connection) -> float:
@@ -190,79 +189,74 @@ async def at_once(
 
 def shown(name: str, times: Sequence[float]) -> None:
     print(
-        f"{name:28} p50 {statistics.median(times):6.1f} ms"
+        f"{name:10} p50 {statistics.median(times):6.1f} ms"
         f"  p95 {stage.percentile(times, 0.95):6.1f} ms"
     )
 
 
+async def in_turn(
+    sides: Mapping[str, Callable[[str], Awaitable[float]]], questions: Sequence[str]
+) -> dict[str, float]:
+    """Median milliseconds of every side, one question at a time."""
+    chance = random.Random(23)
+    taken: dict[str, list[float]] = {side: [] for side in sides}
+    for n, question in enumerate([*questions[:_WARM], *questions]):
+        for side in chance.sample(list(sides), len(sides)):
+            waited = await sides[side](f"{question} {n}")
+            if n >= _WARM:
+                taken[side].append(waited)
+    for side, times in taken.items():
+        shown(side, times)
+    return {side: statistics.median(times) for side, times in taken.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The product, the script and the commits beside them."""
+    """Where both sides are asked, and what they stand on."""
 
-    readers: Sequence[Reader]
-    floor: Floor
-    connection: asyncpg.Connection
+    product: str
+    authorization: str
+    provider_url: str
+    database_url: str
 
-    async def share(self, questions: Sequence[str], name: str) -> float:
-        """The product's time as a share of twice the floor's plus the commits', by medians."""
-        chance = random.Random(23)
-        taken: dict[str, list[float]] = {"floor": [], f"{COMMITS} commits": [], "product": []}
-        asked: list[Callable[[str], Awaitable[float]]] = [
-            *(self.floor.ask, lambda _: commits(self.connection), self.readers[0].ask)
-        ]
-        turns = dict(zip(taken, asked, strict=True))
-        for n, question in enumerate([*questions[:_WARM], *questions]):
-            for side in chance.sample(list(turns), len(turns)):
-                waited = await turns[side](f"{question} {name} {n}")
-                if n >= _WARM:
-                    taken[side].append(waited)
-        print(f"\n{name}, one question at a time")
-        for side, times in taken.items():
-            shown(side, times)
-        bare, durable, whole = map(statistics.median, taken.values())
-        return whole / (2 * bare + durable)
-
-    async def crowded(self, questions: Sequence[str]) -> None:
-        """Eight questions at once."""
-        print(f"\n{len(self.readers)} at once")
-        asked = [self.floor.ask] * len(self.readers)
-        shown("floor", await at_once(asked, [f"{q} !" for q in questions]))
-        asked = [reader.ask for reader in self.readers]
-        shown("product", await at_once(asked, [f"{q} !!" for q in questions]))
-
-
-async def measure(sides: Sides, models: httpx.AsyncClient, questions: Sequence[str]) -> bool:
-    bare = await sides.share(questions, "a provider that answers at once")
-    await sides.crowded(questions)
-    pauses = {"embedding_delay_s": PAUSE_S, "token_delay_s": PAUSE_S}
-    (await models.post(models.base_url.join("/control"), json=pauses)).raise_for_status()
-    paced = await sides.share(questions, f"a provider that pauses {PAUSE_S * 1000:g} ms")
-    print()
-    print(f"share of twice a floor of 9 to 11 ms plus the commits, not judged: {paced:.3f}")
-    return stage.verdict("first piece, share of twice the floor plus the commits", bare, 1.0)
-
-
-async def run(address: str, client: httpx.Client, provider: str, url: str, count: int) -> bool:
-    words = stage.words()
-    notebook = await asyncio.to_thread(fill, client, words)
-    authorization = client.headers["Authorization"]
-    readers = [Reader(address, notebook, authorization) for _ in range(8)]
-    async with httpx.AsyncClient(base_url=provider, timeout=60) as models:
-        floor = await Floor.over(models, words)
-        connection = await asyncpg.connect(url)
-        await connection.execute("create table floor_commits (id uuid primary key, body text)")
-        questions = stage.questions(words, count, seed=17)
-        holds = await measure(Sides(readers, floor, connection), models, questions)
-        await connection.close()
-    for reader in readers:
-        reader.close()
-    return holds
+    async def compare(self, texts: Sequence[str], questions: Sequence[str]) -> bool:
+        """Whether the bound holds."""
+        readers = [Reader(self.product, self.authorization) for _ in range(AT_ONCE)]
+        async with (
+            Floor.opened(self.database_url, self.provider_url) as floor,
+            httpx.AsyncClient(base_url=self.provider_url, timeout=60) as provider,
+        ):
+            print(f"floor: {sum([await floor.take(text) for text in texts])} chunks\n")
+            least = await Least.of(floor, provider)
+            async with floor.pool.acquire() as connection:
+                await connection.execute("create table floor_commits (id uuid primary key, t text)")
+                ms = await in_turn(
+                    {
+                        "product": readers[0].ask,
+                        f"{COMMITS} commits": lambda _: commits(connection),
+                        "floor": partial(first_piece, floor),
+                        "least": least.ask,
+                    },
+                    questions,
+                )
+            print(f"\n{AT_ONCE} at once")
+            crowd = [f"{question} !" for question in questions]
+            shown("product", await at_once([reader.ask for reader in readers], crowd))
+            shown("floor", await at_once([partial(first_piece, floor)] * AT_ONCE, crowd))
+        for reader in readers:
+            reader.close()
+        product, durable, *others = ms.values()
+        of_floor, of_least = (product / (2 * other + durable) for other in others)
+        print(f"\nshare of twice the least plus the commits, not judged: {of_least:.3f}")
+        return stage.verdict(
+            "first piece, share of twice the floor plus the commits", of_floor, 1.0
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=int, default=40)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     stage.heading("First piece: the product and a bare script")
     with (
         stage.folder() as data,
@@ -272,8 +266,12 @@ def main() -> None:
     ):
         _, address = beleg.web()
         beleg.worker()
+        parts = texts()
         with closing(stage.account(address)) as client:
-            holds = asyncio.run(run(address, client, provider, url, asked.questions))
+            product = f"{client.base_url}notebooks/{fill(client, parts)}/questions"
+            sides = Sides(product, client.headers["Authorization"], provider, url)
+            questions = stage.questions(" ".join(parts).split(), arguments.questions, seed=17)
+            holds = asyncio.run(sides.compare(parts, questions))
     sys.exit(0 if holds else 1)
 
 

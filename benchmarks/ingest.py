@@ -3,50 +3,32 @@
     python benchmarks/ingest.py [--rounds 5]
 
 The product: files over HTTP into a web process, read by a worker, as their own processes. The
-floor: one script with PDFium, regex windows, the same batches to the same provider, COPY into the
-same PostgreSQL. Both commit with fsync. Rounds take turns. Exits 1 below half of the floor.
+floor: the bare script of `floor.py`. Both commit with fsync. Rounds take turns. Exits 1 below half
+of the floor.
 """
 
 import argparse
 import asyncio
-import base64
-import re
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import asyncpg
-import httpx
-import msgspec
-import numpy as np
 import psycopg
 import pypdfium2
-from sqlalchemy.engine import make_url
 
-from app.settings import read_settings
 from benchmarks import stage
+from benchmarks.floor import Floor
 from domain.channels import SOURCE_CHANGED
-from domain.ids import new_id
 
 FILES = (
     *("paper-rag-2005.11401", "paper-alce", "paper-tracemonkey", "pdkids-55p", "redbook-18p"),
     "wordprocessor-5p",
 )
-TOKENS, OVERLAP = 420, 50
-BATCH = read_settings({}).embedding_batch_items
-_TOKEN = re.compile(r"\w+|[^\w\s]")
-_FLOOR = """
-create table floor_chunks (id uuid primary key, source uuid, page int, start_at int, end_at int,
-    text text not null);
-create table floor_vectors (chunk_id uuid not null, embedding halfvec not null);
-alter table floor_vectors alter column embedding set storage plain;
-create index on floor_vectors (chunk_id);
-"""
 
 
 def papers(scratch: Path) -> list[Path]:
@@ -97,75 +79,13 @@ def pages_of(paths: Sequence[Path]) -> int:
     return count
 
 
-class Floor:
-    """The bare script."""
-
-    def __init__(self, database_url: str, provider_url: str) -> None:
-        self._database_url = make_url(database_url).render_as_string(hide_password=False)
-        self._provider = httpx.Client(base_url=provider_url, timeout=60)
-
-    async def prepare(self) -> None:
-        """Make its tables."""
-        connection = await asyncpg.connect(self._database_url)
-        await connection.execute(_FLOOR)
-        await connection.close()
-
-    async def run(self, paths: Sequence[Path]) -> float:
-        """Seconds from the first file's bytes to the last commit."""
-        connection = await asyncpg.connect(self._database_url)
-        await connection.set_type_codec(
-            "halfvec", schema="public", encoder=_halfvec, decoder=bytes, format="binary"
-        )
+async def through_the_floor(database_url: str, provider_url: str, paths: Sequence[Path]) -> float:
+    """Seconds from the first file's bytes to the last commit."""
+    async with Floor.opened(database_url, provider_url) as floor:
         started = time.perf_counter()
         for path in paths:
-            await self._ingest(connection, path.read_bytes())
-        seconds = time.perf_counter() - started
-        await connection.close()
-        return seconds
-
-    async def _ingest(self, connection: asyncpg.Connection, content: bytes) -> None:
-        source = new_id()
-        chunks = [(new_id(), source, *window) for window in _windows(content)]
-        vectors = [
-            vector
-            for n in range(0, len(chunks), BATCH)
-            for vector in self._embed([chunk[-1] for chunk in chunks[n : n + BATCH]])
-        ]
-        async with connection.transaction():
-            await connection.copy_records_to_table("floor_chunks", records=chunks)
-            await connection.copy_records_to_table(
-                "floor_vectors",
-                records=[(c[0], v) for c, v in zip(chunks, vectors, strict=True)],
-            )
-
-    def _embed(self, texts: list[str]) -> Iterator[np.ndarray]:
-        answer = self._provider.post(
-            "embeddings",
-            json={
-                "model": stage.MODELS["EMBEDDING_MODEL"],
-                "input": texts,
-                "dimensions": 1024,
-                "encoding_format": "base64",
-            },
-        )
-        for row in msgspec.json.decode(answer.content)["data"]:
-            yield np.frombuffer(base64.b64decode(row["embedding"]), "<f4")
-
-
-def _halfvec(vector: np.ndarray) -> bytes:
-    return len(vector).to_bytes(2, "big") + b"\0\0" + vector.astype(">f2").tobytes()
-
-
-def _windows(content: bytes) -> Iterator[tuple[int, int, int, str]]:
-    """(page, start, end, text) of every window."""
-    file = pypdfium2.PdfDocument(content)
-    for number in range(len(file)):
-        text = file[number].get_textpage().get_text_range().replace("\0", "")
-        spans = [match.span() for match in _TOKEN.finditer(text)]
-        for first in range(0, max(len(spans) - OVERLAP, min(len(spans), 1)), TOKENS - OVERLAP):
-            start, end = spans[first][0], spans[min(first + TOKENS, len(spans)) - 1][1]
-            yield number + 1, start, end, text[start:end]
-    file.close()
+            await floor.read(path.read_bytes())
+        return time.perf_counter() - started
 
 
 def through_the_product(address: str, paths: Sequence[Path], database_url: str) -> float:
@@ -220,12 +140,10 @@ def main() -> None:
         pages = pages_of(paths)
         _, address = beleg.web()
         beleg.worker()
-        floor = Floor(url, provider)
-        asyncio.run(floor.prepare())
         print(f"{len(paths)} files, {pages} pages, {asked.rounds} rounds")
         ours, theirs = [], []
         for n in range(asked.rounds + 1):
-            bare = pages / asyncio.run(floor.run(paths))
+            bare = pages / asyncio.run(through_the_floor(url, provider, paths))
             whole = pages / through_the_product(address, paths, url)
             if n:  # the first round warms both
                 theirs.append(bare)

@@ -1033,6 +1033,10 @@ class Jobs(Protocol):
         ...
 
 
+KEY_LEASE = timedelta(seconds=15)
+"""A request at work whose key was not renewed for so long belongs to a dead process."""
+
+
 class Idempotency(Protocol):
     """What a client's idempotency keys stood for."""
 
@@ -1040,8 +1044,8 @@ class Idempotency(Protocol):
         """What the first request with this key made; a second one waits for the first's commit.
 
         Returns:
-            None where it is the first (or the first one died at work), "" where the first one is
-            still at work.
+            None where it is the first (or the first one died at work: its lease ended), "" where
+            the first one is still at work.
 
         Raises:
             Conflict: the key was used with another body.
@@ -1050,6 +1054,10 @@ class Idempotency(Protocol):
 
     async def remember(self, user_id: UserId, key: str, body_hash: bytes, resource: str) -> None:
         """Keep what a request made; "" says that it is at work, and is replaced later."""
+        ...
+
+    async def renew(self, user_id: UserId, key: str) -> None:
+        """Begin a new lease for a request at work, to be done every few seconds."""
         ...
 
     async def forget(self, user_id: UserId, key: str) -> None:

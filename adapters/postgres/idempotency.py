@@ -1,13 +1,9 @@
 """What clients' idempotency keys stood for."""
 
-from datetime import timedelta
-
 from adapters.postgres.rows import Store
 from domain.errors import Conflict
 from domain.ids import UserId
-
-_LONGEST = timedelta(minutes=15)
-"""A request that began earlier and has no result yet belongs to a dead process."""
+from domain.stores import KEY_LEASE
 
 
 class PostgresIdempotency(Store):
@@ -21,10 +17,10 @@ class PostgresIdempotency(Store):
         row = await self._one(
             "select body_hash, resource from idempotency_keys"
             " where user_id = :user_id and key = :key"
-            " and (resource <> '' or created_at > now() - cast(:longest as interval))",
+            " and (resource <> '' or created_at > now() - cast(:lease as interval))",
             user_id=user_id,
             key=key,
-            longest=_LONGEST,
+            lease=KEY_LEASE,
         )
         if row is None:
             return None
@@ -42,6 +38,14 @@ class PostgresIdempotency(Store):
             key=key,
             body_hash=body_hash,
             resource=resource,
+        )
+
+    async def renew(self, user_id: UserId, key: str) -> None:
+        await self._run(
+            "update idempotency_keys set created_at = now()"
+            " where user_id = :user_id and key = :key and resource = ''",
+            user_id=user_id,
+            key=key,
         )
 
     async def forget(self, user_id: UserId, key: str) -> None:

@@ -1,7 +1,9 @@
 """Search a notebook without asking a model to answer."""
 
+import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -9,7 +11,7 @@ import msgspec
 from domain.access import Role
 from domain.account import User
 from domain.embedding_set import EmbeddingSet
-from domain.errors import Conflict, NotFound, Rejected
+from domain.errors import Conflict, NotFound, Rejected, Unavailable
 from domain.ids import NotebookId, SourceId
 from domain.language import detect_question
 from domain.metering import MeteredEmbedder, Payer
@@ -18,13 +20,13 @@ from domain.ports import Embedded
 from domain.query import search_query, wanted
 from domain.reranking import MeteredReranker
 from domain.retrieval import Hit, RetrievalMode, RetrievalSettings, Scope
-from domain.stores import Stores, UnitOfWork
+from domain.stores import KEY_LEASE, Stores, UnitOfWork
 from domain.text_gate import clean
 
 _MAX_QUERY = 8000
 _MAX_K = 100
 _TRIES, _PAUSE_S = 150, 0.2
-"""How often and how long a repeated request waits for the first one."""
+"""How often and how long a repeated request waits for the first one, longer than a lease."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +78,8 @@ class SearchNotebook:
         first = await self._first_answer(user, request)
         if first is not None:
             return first
-        try:
+        async with self._at_work(user, request):
             return await self._search(user, scope, text, settings, request)
-        except BaseException:
-            async with self.uow() as tx:
-                await tx.idempotency.forget(user.id, request.key)
-            raise
 
     async def _checked(self, user: User, notebook_id: NotebookId, query: str, k: int | None) -> str:
         text = clean(query).strip()
@@ -108,6 +106,26 @@ class SearchNotebook:
                     return [hit for hit in hits if hit.source_id in seen]
             await self.embedder.meter.clock.sleep(_PAUSE_S)
         raise Conflict("The first request with this key is still at work. Ask again in a moment.")
+
+    @asynccontextmanager
+    async def _at_work(self, user: User, request: "_Request") -> AsyncIterator[None]:
+        """Hold the request's key until the block ends; it is free again where that fails."""
+        renewing = asyncio.create_task(self._renew(user, request))
+        try:
+            yield
+        except BaseException:
+            async with self.uow() as tx:
+                await tx.idempotency.forget(user.id, request.key)
+            raise
+        finally:
+            renewing.cancel()
+
+    async def _renew(self, user: User, request: "_Request") -> None:
+        while True:
+            await self.embedder.meter.clock.sleep(KEY_LEASE.total_seconds() / 4)
+            with suppress(Unavailable):
+                async with self.uow(at_once=True) as tx:
+                    await tx.idempotency.renew(user.id, request.key)
 
     async def _search(
         self,

@@ -1103,11 +1103,12 @@ async def test_a_request_at_work_holds_its_key_until_it_ends_or_its_process_died
         await tx.idempotency.forget(user.id, "k")
         assert await tx.idempotency.recall(user.id, "k", b"body") is None
         await tx.idempotency.remember(user.id, "k", b"body", "")
-    await _sql(
-        uow,
-        "update idempotency_keys set created_at = now() - interval '1 hour' where user_id = $1",
-        user.id,
-    )
+    silent = "update idempotency_keys set created_at = now() - interval '16 s' where user_id = $1"
+    await _sql(uow, silent, user.id)
+    async with uow() as tx:
+        await tx.idempotency.renew(user.id, "k")
+        assert await tx.idempotency.recall(user.id, "k", b"body") == ""
+    await _sql(uow, silent, user.id)
     async with uow() as tx:
         assert await tx.idempotency.recall(user.id, "k", b"body") is None
         await tx.idempotency.remember(user.id, "k", b"body", "made")

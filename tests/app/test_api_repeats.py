@@ -1,11 +1,17 @@
 """Requests that come again with their idempotency key."""
 
 import asyncio
-from uuid import uuid4
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from uuid import UUID, uuid4
 
 import pytest
 
+from adapters.clock import SystemClock
+from domain.ids import NotebookId, UserId
 from tests.app.conftest import Beleg, Start, problem
+from tests.app.overviews import sql
 from tests.provider import Fault
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -157,6 +163,43 @@ async def test_a_search_that_failed_may_be_tried_again_with_its_key(beleg: Beleg
     problem(await client.post(path, json=body, headers=KEY), 502, "model_refused")
     again = await client.post(path, json=body, headers=KEY)
     assert (again.status_code, len(again.json()["results"])) == (200, 1)
+
+
+async def _until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - of the database, which tells nobody
+            await asyncio.sleep(0.01)
+
+
+class Hurried(SystemClock):
+    """A clock whose pauses are short."""
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(seconds / 100)
+
+
+async def test_a_search_at_work_goes_on_holding_its_key(beleg: Beleg) -> None:
+    client = await beleg.user()
+    notebook = await beleg.notebook(client)
+    await beleg.text(client, notebook, TEXT)
+    async with beleg.services.accounts.uow() as tx:
+        user = await tx.accounts.get(UserId(UUID((await client.get("/me")).json()["id"])))
+    assert user
+    mine = f"user_id = '{user.id}'"
+    embedder = beleg.services.search.embedder
+    hurried = replace(embedder, meter=replace(embedder.meter, clock=Hurried()))
+    search = replace(beleg.services.search, embedder=hurried)
+    beleg.provider.fail(Fault.HANG, kind="embedding", times=1)
+    where = NotebookId(UUID(notebook))
+    searching = asyncio.create_task(search(user, where, "When?", idempotency_key="k-1"))
+    held = f"select 1 from idempotency_keys where {mine}"
+    await _until(lambda: sql(beleg, held))
+    sql(beleg, f"update idempotency_keys set created_at = now() - interval '14 s' where {mine}")
+    await _until(lambda: sql(beleg, f"{held} and created_at > now() - interval '5 s'"))
+    searching.cancel()
+    with suppress(asyncio.CancelledError):
+        await searching
+    assert not sql(beleg, held), "a search that ended badly may be tried again"
 
 
 async def test_an_empty_notebook_is_searched_for_nothing_and_remembers_it(beleg: Beleg) -> None:

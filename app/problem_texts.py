@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from app.page_problem_texts import PAGE_PROBLEMS
 from app.studio_problem_texts import STUDIO_PROBLEMS
 
 REASONS: Mapping[str, tuple[str, str]] = {
@@ -167,8 +168,23 @@ GERMAN_PROBLEMS = (
         *("unreadable", "PDF is broken"),
         "Das PDF ist beschädigt. Speichere es in einem anderen Programm neu und lade das hoch.",
     ),
+    (
+        *("unreadable", "took too long"),
+        "Das Lesen dauerte zu lange. Teile die Datei oder speichere sie neu und lade das hoch.",
+    ),
+    (
+        *("unreadable", "damaged"),
+        "Die Datei ist beschädigt. Speichere sie in einem anderen Programm neu.",
+    ),
+    ("unreadable", "encoding of this text", "Die Textdatei ist unklar codiert. Nimm UTF-8."),
     ("unreadable", "", "Aus dieser Datei ließ sich kein Text lesen."),
-    ("unsupported_type", "", "Diese Art von Datei ist noch nicht lesbar."),
+    (
+        *("unsupported_type", ""),
+        (
+            "Diese Art von Datei ist nicht lesbar. Lesbar sind PDF, Word, PowerPoint, Excel, CSV,"
+            " EPUB, HTML, Text und Markdown, Bilder und Tonaufnahmen."
+        ),
+    ),
     (
         *("too_large", " words; "),
         "Diese Quelle hat {0} Wörter; {1} ist die Grenze. Teile sie auf mehrere Dateien auf.",
@@ -250,4 +266,5 @@ GERMAN_PROBLEMS = (
         *("conflict", "the only admin"),
         "Das ist die einzige Person in der Verwaltung. Ernenne erst jemand anderen.",
     ),
+    *PAGE_PROBLEMS,
 )

@@ -26,6 +26,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "Answers from your own documents, every claim with its evidence.",
     ),
     "skip": ("Zum Inhalt springen", "Skip to the content"),
+    "skip_to_question": ("Zur Frage springen", "Skip to the question"),
     "notebooks": ("Notizbücher", "Notebooks"),
     "sign_in": ("Anmelden", "Sign in"),
     "sign_up": ("Konto anlegen", "Create an account"),
@@ -81,6 +82,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "pdf_capture_text": ("nur Textebene", "text layer only"),
     "pdf_capture_vision": ("alle Seiten als Bild", "all pages as pictures"),
     "pdf_password": ("Passwort des PDFs", "The PDF's password"),
+    "locked": ("Gesperrt", "Locked"),
     "open_locked": ("Öffnen", "Open"),
     "file_kinds": (
         "PDF, Office, CSV, EPUB, HTML, Text, Bilder, Ton",
@@ -101,6 +103,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "Füge Dateien, Webadressen oder Text hinzu; Antworten kommen nur daraus.",
         "Add files, web addresses or text; answers come from them alone.",
     ),
+    "pick_all": ("Alle auswählen", "Select all"),
     "use_source": ("„{title}“ für Antworten verwenden", "Use “{title}” for answers"),
     "open_source": ("„{title}“ ansehen", "View “{title}”"),
     "source_menu": ("Mehr zu „{title}“", "More about “{title}”"),
@@ -360,6 +363,10 @@ class Words:
         if self.language == "de":
             return f"{moment.day}.{moment.month}.{moment.year}"
         return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+
+    def moment(self, moment: datetime) -> str:
+        """29.11.2026, 14:05 UTC or 29 Nov 2026, 14:05 UTC."""
+        return f"{self.date(moment)}, {moment:%H:%M} UTC"
 
 
 _WORDS = {language: Words(language) for language in LANGUAGES}

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from domain.errors import Problem
 from domain.ledger import UsageRow
 from domain.source import Source
 from domain.usage import CallKind
@@ -44,6 +45,11 @@ class FailedJob:
     code: str
     reason: str
     at: datetime
+
+    @property
+    def problem(self) -> Problem:
+        """Why, to be shown."""
+        return Problem(self.code, self.reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,9 +92,8 @@ async def add(
 
 
 def _named(name: str, error: Rejected, t: Words) -> str:
-    """What went wrong with a file, among several; a translation keeps the detail beside it."""
-    said = t.problem(error.problem)
-    told = error.message if said == error.message else f"{said} ({error.message})"
+    """What went wrong with a file, among several."""
+    told = t.problem(error.problem)
     return told if not name or name in told else f"{name}: {told}"
 
 

@@ -30,7 +30,14 @@ document.addEventListener("input", (event) => {
 });
 
 // What the next answer, and the next document, is drawn from.
+const all = find("[data-pick-all]");
 function count() {
+  if (all) {
+    const picks = [...document.querySelectorAll("[data-pick]")];
+    all.checked = picks.every((pick) => pick.checked);
+    all.indeterminate = !all.checked && picks.some((pick) => pick.checked);
+    all.parentElement.hidden = picks.length < 2;
+  }
   for (const line of document.querySelectorAll("[data-selection]")) {
     const only = line.dataset.selection === "uploads" ? "[data-upload]" : "";
     const picks = [...document.querySelectorAll(`[data-pick]${only}`)];
@@ -41,7 +48,12 @@ function count() {
     line.className = `selection small is-${kind}`;
   }
 }
-document.addEventListener("change", (event) => event.target.matches("[data-pick]") && count());
+document.addEventListener("change", (event) => {
+  if (event.target === all) {
+    for (const pick of document.querySelectorAll("[data-pick]")) pick.checked = all.checked;
+  }
+  if (event.target.matches("[data-pick], [data-pick-all]")) count();
+});
 
 // Other sources, other first questions.
 const list = find("#source-list");
@@ -121,10 +133,14 @@ document.addEventListener("htmx:error", (event) => {
   setTimeout(() => problem.remove(), 8000);
 });
 
-// What is unfolded at the end of the log would stand below its edge.
+// What is unfolded at the end of a pane would stand below its edge.
 document.addEventListener("toggle", (event) => {
-  if (event.target.matches?.(".retrieved[open]")) event.target.scrollIntoView({ block: "nearest" });
+  if (!event.target.matches?.(".retrieved[open], .menu[open]")) return;
+  (find(".sheet", event.target) ?? event.target).scrollIntoView({ block: "nearest" });
 }, true);
+
+// What went wrong before is over once something else is tried.
+document.addEventListener("submit", () => find("#problems").replaceChildren());
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button, a, summary");
@@ -159,4 +175,5 @@ async function copy(link) {
 
 count();
 tell();
+find(".admin-nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 if (find(".reading #viewer")) reveal(find("#viewer"));

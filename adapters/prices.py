@@ -60,7 +60,7 @@ def _price(value: object, where: str) -> Price:
             f"{where} lacks input_per_million, or per_minute for a model that hears,"
             " or characters_per_million for one that speaks"
         )
-    return Price(**{"input_per_million": Decimal(0)} | amounts)
+    return Price(**amounts)
 
 
 def _amount(value: object, where: str) -> Decimal:

@@ -76,9 +76,12 @@ def check(settings: "Settings") -> None:
     from adapters.prices import load_prices
 
     prices = load_prices(settings.prices_file)
-    for endpoint in (settings.chat, settings.embedding, settings.vision, settings.rerank):
-        if endpoint:
-            prices.of(endpoint.model)
+    for reads in (settings.embedding, settings.rerank):
+        if reads:
+            prices.of_reading(reads.model)
+    for writes in (settings.chat, settings.vision):
+        if writes:
+            prices.of_writing(writes.model)
     if settings.stt:
         prices.of_sound(settings.stt.model)
     if settings.tts and settings.tts.model:

@@ -158,7 +158,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
     uow, clock, chat, prices = ports.uow, ports.clock, ports.chat, ports.prices
     meter = Meter(prices, uow, clock)
     metered = MeteredEmbedder(ports.embedder, meter)
-    prices.of(ports.embedder.model)
+    prices.of_reading(ports.embedder.model)
     sight = _sight(ports.vision, meter, settings)
     if ports.transcriber:
         prices.of_sound(ports.transcriber.model)
@@ -176,12 +176,12 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
     )
     answering = AnswerSettings(retrieval, settings.llm_max_output_tokens)
     bound = TokenUsage(_PROMPT_BOUND_TOKENS, settings.llm_max_output_tokens)
-    writing_cost = prices.of(chat.model).cost(bound) if chat else Decimal(0)
+    writing_cost = prices.of_writing(chat.model).cost(bound) if chat else Decimal(0)
     reranker = None
     if ports.reranker:
         reranker = MeteredReranker(ports.reranker, meter, _reranking_failed)
         pairs = TokenUsage(settings.retrieval_candidates * _RERANKED_BOUND_TOKENS)
-        writing_cost += prices.of(ports.reranker.model).cost(pairs)
+        writing_cost += prices.of_reading(ports.reranker.model).cost(pairs)
     live = LiveAnswers()
     sources = ManageSources(uow, ports.blobs, ports.reader)
     speech = MeteredSpeech(ports.speech, meter) if ports.speech else None
@@ -272,7 +272,7 @@ def wire(ports: Ports, settings: Settings, notices: tuple[str, ...] = ()) -> Ser
 def _sight(vision: Vision | None, meter: Meter, settings: Settings) -> Sight | None:
     if vision is None:
         return None
-    meter.prices.of(vision.model)
+    meter.prices.of_writing(vision.model)
     # What costs nothing may read every page that is read at all.
     most_pages = settings.pdf_vision_max_pages if settings.vision else MOST_PDF_PAGES
     return Sight(vision, meter, most_pages)

@@ -1,6 +1,6 @@
 """What models cost. A model without a price is not called."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.errors import Rejected
@@ -18,44 +18,40 @@ class PriceList:
     prices: Mapping[str, Price]
 
     def of(self, model: str) -> Price:
-        """The price of `model`.
+        """The price of `model`, whatever it is paid by.
 
         Raises:
             NoPrice: it has none; the message names the model and the setting to mend.
         """
-        try:
-            return self.prices[model]
-        except KeyError:
-            raise NoPrice(
-                f"{model} has no price, so its calls could not be billed. "
-                f'Add [models."{model}"] to the file that PRICES_FILE names.'
-            ) from None
+        return self._of(model, "", ())
+
+    def of_reading(self, model: str) -> Price:
+        """The price of a model that reads and writes nothing: it embeds or reranks.
+
+        Raises:
+            NoPrice: it has none by the token; the message says where to put it, here and below.
+        """
+        return self._of(model, " for tokens", ["input_per_million"])
+
+    def of_writing(self, model: str) -> Price:
+        """The price of a model that reads and writes: texts, or transcripts of pictures."""
+        return self._of(model, " for tokens", ["input_per_million", "output_per_million"])
 
     def of_sound(self, model: str) -> Price:
-        """The price of a model that hears.
-
-        Raises:
-            NoPrice: it has none by the minute; the message says where to put it.
-        """
-        price = self.prices.get(model)
-        if price is None or price.per_minute is None:
-            raise NoPrice(
-                f"{model} has no price for a minute of sound, so its calls could not be billed. "
-                f'Add per_minute to [models."{model}"] in the file that PRICES_FILE names.'
-            )
-        return price
+        """The price of a model that hears."""
+        return self._of(model, " for a minute of sound", ["per_minute"])
 
     def of_speech(self, model: str) -> Price:
-        """The price of a model that speaks.
+        """The price of a model that speaks."""
+        return self._of(model, " for characters read aloud", ["characters_per_million"])
 
-        Raises:
-            NoPrice: it has none by the character; the message says where to put it.
-        """
+    def _of(self, model: str, what: str, fields: Sequence[str]) -> Price:
         price = self.prices.get(model)
-        if price is None or price.characters_per_million is None:
-            raise NoPrice(
-                f"{model} has no price for characters read aloud, so its calls could not be"
-                f' billed. Add characters_per_million to [models."{model}"] in the file that'
-                " PRICES_FILE names."
-            )
-        return price
+        if price and all(getattr(price, name) is not None for name in fields):
+            return price
+        table = f'[models."{model}"]'
+        add = f"{' and '.join(fields)} to {table} in" if fields else f"{table} to"
+        raise NoPrice(
+            f"{model} has no price{what}, so its calls could not be billed."
+            f" Add {add} the file that PRICES_FILE names."
+        )

@@ -60,8 +60,10 @@ class TokenUsage:
 class Price:
     """USD per million tokens, per minute of sound, and per million characters read aloud."""
 
-    input_per_million: Decimal
-    output_per_million: Decimal = Decimal(0)
+    input_per_million: Decimal | None = None
+    """None for a model that reads nothing by the token."""
+    output_per_million: Decimal | None = None
+    """None for a model that writes nothing."""
     per_minute: Decimal | None = None
     """None for a model that hears nothing."""
     characters_per_million: Decimal | None = None
@@ -70,8 +72,8 @@ class Price:
     def cost(self, usage: TokenUsage) -> Decimal:
         """USD, rounded up to a billionth so that a reservation never falls short."""
         total = (
-            usage.input_tokens * self.input_per_million
-            + usage.output_tokens * self.output_per_million
+            usage.input_tokens * (self.input_per_million or 0)
+            + usage.output_tokens * (self.output_per_million or 0)
             + usage.characters * (self.characters_per_million or 0)
         ) / _MILLION + usage.seconds * (self.per_minute or 0) / _SECONDS_A_MINUTE
         return total.quantize(_SMALLEST, rounding=ROUND_UP)

@@ -12,7 +12,8 @@ def test_the_shipped_list_knows_what_beleg_uses_by_default() -> None:
     prices = load_prices()
     assert prices.of("qwen3-embedding-4b").input_per_million == Decimal("0.05")
     assert prices.of("glm-5.3-flash").output_per_million == Decimal("0.35")
-    assert prices.of("multilingual-e5-small") == prices.of("extractive") == Price(Decimal(0))
+    assert prices.of("multilingual-e5-small") == Price(Decimal(0))
+    assert prices.of_writing("tesseract") == Price(Decimal(0), Decimal(0))
 
 
 def test_an_operators_file_adds_to_the_shipped_list_and_wins(tmp_path: Path) -> None:
@@ -23,7 +24,7 @@ def test_an_operators_file_adds_to_the_shipped_list_and_wins(tmp_path: Path) -> 
     )
     prices = load_prices(file)
     assert prices.of("glm-5.3-flash").input_per_million == Decimal("0.2")
-    assert prices.of("glm-5.3-flash").output_per_million == 0
+    assert prices.of("glm-5.3-flash").output_per_million is None
     assert prices.of("my/model").input_per_million == Decimal("0.1")
     assert prices.of("my/model").output_per_million == 1
     assert prices.of("minimax-m3").input_per_million == Decimal("0.20")
@@ -52,6 +53,19 @@ def test_speech_is_priced_by_the_character(tmp_path: Path) -> None:
     for unpriced in ("brand-new", "glm-5.3-flash"):
         with pytest.raises(NoPrice, match=r"characters.*PRICES_FILE"):
             prices.of_speech(unpriced)
+
+
+def test_a_model_that_writes_has_a_price_for_what_it_writes(tmp_path: Path) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text('[models.reads]\ninput_per_million = "0.05"\n')
+    prices = load_prices(file)
+    assert prices.of_writing("glm-5.3-flash") == prices.of("glm-5.3-flash")
+    assert prices.of_reading("reads").cost(TokenUsage(1_000_000)) == Decimal("0.05")
+    with pytest.raises(NoPrice, match=r'Add .* and output_per_million to \[models\."reads"\]'):
+        prices.of_writing("reads")
+    for other in ("whisper-1", "tts-1", "brand-new"):
+        with pytest.raises(NoPrice, match=r"Add input_per_million to"):
+            prices.of_reading(other)
 
 
 def test_a_model_without_a_price_names_itself_and_the_setting() -> None:

@@ -8,6 +8,7 @@ from itertools import chain, zip_longest
 
 from domain.language import function_words
 from domain.sentences import split
+from domain.titles import shortened
 
 MOST = 4
 LANGUAGES = ("de", "en")
@@ -109,7 +110,7 @@ def _of(outline: Outline, language: str) -> list[str]:
         for heading in map(_heading, outline.headings)
         if heading and heading != outline.title
     )
-    title = _TITLE[language].format(" ".join(outline.title.split())[:_LONGEST])
+    title = _TITLE[language].format(shortened(outline.title, _LONGEST))
     return list(dict.fromkeys(chain(told, headings, topics, [title])))
 
 

@@ -25,11 +25,14 @@ from domain.errors import Rejected
 from domain.ids import NotebookId, SourceId
 from domain.notebook import Notebook
 from domain.source import Source, capture_mode
+from domain.titles import shortened
 from domain.web_address import is_address
 
 AnyRequest = Request[Any, Any, Any]
 LastEventId = Annotated[str | None, HeaderParameter(name="Last-Event-ID")]
 _MOST_SOURCES = 500
+_LONGEST_TITLE = 60
+"""Characters of a title that is made from a pasted text."""
 _PING_S = 15.0
 _CALM_S = 0.2
 """Changes that come together are shown together."""
@@ -83,9 +86,9 @@ async def add(
     if is_address(text):
         await attempt(text.strip(), adding.page(user, where, text, title=title, capture_mode=mode))
     elif text.strip():
-        name = f"{title or ' '.join(text.split())[:60]}.txt"
+        title = title or shortened(text, _LONGEST_TITLE)
         file = io.BytesIO(text.encode("utf-8", "surrogatepass"))
-        await attempt(name, adding(user, where, file, name, title=title))
+        await attempt(title, adding(user, where, file, f"{title}.txt", title=title))
     if is_script:
         return Response({"problems": problems})
     return await _list(request, services, user, where, problems)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from domain.chunking import UNSPACED
 from domain.terms import QueryTerm, question_terms, required_terms
@@ -53,7 +53,9 @@ _BETWEEN_WORDS, _AROUND_SIGNS = "[^[:alnum:]]+", "[[:space:]]*"
 _NO_SPACES = re.compile(f"[{UNSPACED}]")
 
 
-def search_query(question: str, question_language: str, languages: Sequence[str]) -> Query:
+def search_query(
+    question: str, question_language: str, languages: Sequence[str], *, leaves_out: bool = True
+) -> Query:
     """Read a question as people type it into a search.
 
     "Quoted words" come first where some chunk has them in a row, in whatever case and with
@@ -64,16 +66,17 @@ def search_query(question: str, question_language: str, languages: Sequence[str]
         question: as typed.
         question_language: ISO 639-1.
         languages: of the texts that are searched; "" for unknown.
+        leaves_out: False: a minus is a dash, as in a sentence, and hides nothing.
     """
     searched = tuple(dict.fromkeys(languages)) or (question_language,)
     conditions = tuple(
-        condition
+        condition if leaves_out else replace(condition, excludes=False)
         for sign in _SIGNS.finditer(question)
-        if sign["word"] is None or _excludes(sign)
+        if sign["word"] is None or (leaves_out and _excludes(sign))
         for condition in _conditions(sign, searched)
     )
-    words = question_terms(wanted(question), question_language, languages)
-    return Query(tuple(words), conditions)
+    sought = wanted(question) if leaves_out else question
+    return Query(tuple(question_terms(sought, question_language, languages)), conditions)
 
 
 def wanted(question: str) -> str:

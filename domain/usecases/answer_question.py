@@ -20,7 +20,7 @@ from domain.metering import CALL_LEASE, MeteredEmbedder, Payer, settlement_of, w
 from domain.notebook import Holding, languages_of
 from domain.ports import ChatEnd, ChatModel, Clock, Embedded, Vectors
 from domain.prices import PriceList
-from domain.query import search_query, wanted
+from domain.query import search_query
 from domain.refusals import names_one
 from domain.reranking import MeteredReranker
 from domain.retrieval import Hit, RetrievalSettings, Scope
@@ -186,6 +186,9 @@ class AnswerQuestion:
     async def _retrieve(self, run: _Run, opened: Intent) -> None:
         """Embed the question, and search while that call is settled."""
         answer, reranker, settings = run.answer, self.reranker, self.settings.retrieval
+        query = search_query(
+            answer.question, run.language, languages_of(run.documents), leaves_out=False
+        )
 
         async def search(embedded: Embedded) -> None:
             run.vector = embedded.vectors[0]
@@ -194,12 +197,12 @@ class AnswerQuestion:
                     Scope(answer.notebook_id, answer.source_ids, answer.about),
                     self.embedding_set.id,
                     run.vector,
-                    search_query(answer.question, run.language, languages_of(run.documents)),
+                    query,
                     reranker.widened(settings) if reranker else settings,
                 )
 
         await self.embedder.embed(
-            [wanted(answer.question)], "question", run.payer, opened=opened, beside=search
+            [answer.question], "question", run.payer, opened=opened, beside=search
         )
         if reranker:
             k = settings.k if answer.about is None else settings.scoped_k

@@ -186,3 +186,17 @@ async def test_no_injection_of_a_source_is_quoted_as_an_answer(
         assert not [c["id"] for c in cases if c["trigger"] and c["trigger"] in answer["text"]]
         answered += not answer["refused"]
     assert answered == 2, "sentences that only look like injections are quoted"
+
+
+async def test_a_minus_hides_nothing_from_a_question_and_leaves_chunks_out_of_a_search(
+    asked: tuple[Beleg, Model, Provider],
+) -> None:
+    beleg, _, _ = asked
+    client = await beleg.user()
+    notebook = await beleg.notebook(client)
+    await beleg.text(client, notebook, TEXT)
+    path, words = f"/notebooks/{notebook}", "When was -as it says- a bridge built, -cars?"
+    answer = (await client.post(f"{path}/questions?wait=1", json={"question": words})).json()
+    assert [hit["cited"] for hit in answer["retrieved"]] == [True]
+    minus = {"query": "bridge built -cars"}
+    assert (await client.post(f"{path}/search", json=minus)).json() == {"results": []}

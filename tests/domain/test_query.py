@@ -100,6 +100,14 @@ def test_a_hyphen_that_is_no_minus_leaves_nothing_out(question: str) -> None:
     assert not any(condition.excludes for condition in _asked(question).conditions)
 
 
+def test_a_minus_in_a_sentence_is_a_dash() -> None:
+    query = search_query('it came -late- that "dry year"', "en", ("en",), leaves_out=False)
+    assert _words(query) == ["came", "late", "dry", "year"]
+    assert [condition.excludes for condition in query.conditions] == [False]
+    phrase = search_query('jaguar -"big cat"', "en", ("en",), leaves_out=False)
+    assert [condition.excludes for condition in phrase.conditions] == [False]
+
+
 def test_what_is_left_out_is_not_wanted() -> None:
     assert wanted("jaguar -car speed").split() == ["jaguar", "speed"]
     assert wanted('jaguar -"big cat" "top speed"').split() == ["jaguar", '"top', 'speed"']

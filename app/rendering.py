@@ -15,6 +15,7 @@ from litestar.response import Redirect
 from litestar.utils import url_quote
 
 from app.answer_html import quotes_of
+from app.browser_names import browser_name
 from app.contexts import Context, ErrorPage, Frame, Problems
 from app.security import csrf_token, session_cookie, session_of
 from app.services import Services
@@ -142,6 +143,7 @@ environment.globals |= {
     "page_count": page_count,
     "page_of": page_of,
     "quotes_of": quotes_of,
+    "browser_name": browser_name,
 }
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 
 from app.account_texts import ACCOUNT_TEXTS
@@ -39,6 +39,16 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "sign_up_closed": (
         "Konten legt hier die Verwaltung an.",
         "Accounts are made by the admin here.",
+    ),
+    "sign_up_shut": (
+        (
+            "Ein Konto bekommst du hier von der Verwaltung. Ein Einladungslink gilt eine Woche"
+            " und für eine Person."
+        ),
+        (
+            "The admin gives accounts here. The link of an invitation is valid for a week and for"
+            " one person."
+        ),
     ),
     "language": ("Sprache", "Language"),
     "close": ("Schließen", "Close"),
@@ -358,7 +368,7 @@ class Words:
         text = f"{value:.2f}"
         return text.replace(".", ",") if self.language == "de" else text
 
-    def date(self, moment: datetime) -> str:
+    def date(self, moment: date) -> str:
         """29.11.2026 or 29 Nov 2026."""
         if self.language == "de":
             return f"{moment.day}.{moment.month}.{moment.year}"

@@ -50,7 +50,7 @@ async def usage(
     context = UsagePage(
         *(around, first, last),
         sum((group.cost for group in kinds), Decimal(0)),
-        columns(_stacks(by_day, first, last), _KINDS),
+        columns(_stacks(by_day, first, last, words), _KINDS),
         _lines(kinds, lambda key: words(f"call_kind_{key}")),
         _lines(models, lambda key: key or ""),
         _lines(
@@ -129,15 +129,15 @@ def _charted(start: str | None, end: str | None) -> Period:
 
 
 def _stacks(
-    groups: Sequence[UsageGroup], first: date, last: date
+    groups: Sequence[UsageGroup], first: date, last: date, words: Words
 ) -> list[tuple[str, Mapping[str, Decimal]]]:
     """Every day of the period, those without calls too."""
     stacks: dict[str, dict[str, Decimal]] = defaultdict(dict)
     for group in groups:
         key = dict(group.key)
         stacks[str(key["day"])][str(key["kind"])] = group.cost
-    days = [str(first + timedelta(days=n)) for n in range((last - first).days + 1)]
-    return [(day, stacks.get(day, {})) for day in days]
+    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+    return [(words.date(day), stacks.get(str(day), {})) for day in days]
 
 
 def _lines(groups: Sequence[UsageGroup], name: Callable[[str | None], str]) -> list[UsageLine]:

@@ -291,6 +291,11 @@ async def test_an_invitation_lets_one_person_in_once(start: Start) -> None:
     assert (await admin.delete(f"/admin/invitations/{made['id']}")).status_code == 204
     refused = await _sign_up(nobody, "late@example.org", invitation=made["token"])
     problem(refused, 403, "forbidden")
+    page = await (await beleg.client(**SAME_SITE)).get(
+        f"{PAGES}/sign-up?invitation={made['token']}"
+    )
+    assert "The admin gives accounts here." in page.text
+    assert "<form" not in page.text
 
 
 async def test_an_invitation_that_expired_lets_nobody_in(start: Start) -> None:

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 
 from app.texts import Words
 from domain.conversation import Answer, Check, Citation
+from domain.titles import shortened
 
 _OPEN, _CLOSE, _DOUBT_ENDS = "\ue000", "\ue001", "\ue002"
 _DOUBTS = range(0xE100, 0xF8FF)
@@ -30,6 +31,8 @@ _TAGS = {
 }
 _ATTRIBUTES = {"a": {"href"}, "ol": {"start"}}
 _SMALLEST_HEADING = 6
+_LONGEST_HINT = 400
+"""Characters of a quote that is seen over its marker."""
 
 
 def answer_html(answer: Answer, t: Words) -> Markup:
@@ -88,7 +91,7 @@ def _underlined(html: str, checks: Sequence[Check], t: Words) -> str:
 def cite_link(
     path: str, citation: Citation, mention: int, t: Words, *, in_pane: bool = True
 ) -> Markup:
-    """A marker that opens its passage.
+    """A marker that opens its passage; what it quotes is seen before.
 
     Args:
         path: of the answer or document that has it.
@@ -96,10 +99,12 @@ def cite_link(
     """
     url = f"{path}/citations/{citation.marker}?mention={mention}"
     label = cite_label(citation, t)
+    quote = "".join(one.quote for one in citation.mentions[mention : mention + 1])
+    shown = f"{label}\n{shortened(quote, _LONGEST_HINT)}" if quote else label
     kind = "cite removed" if citation.removed else "cite"
     opens = Markup(' hx-get="{}" hx-target="#viewer"').format(url) if in_pane else ""
     return Markup('<a class="{}" href="{}"{} title="{}" aria-label="{}">{}</a>').format(
-        kind, url, opens, label, label, citation.marker
+        kind, url, opens, shown, label, citation.marker
     )
 
 

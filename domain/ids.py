@@ -1,5 +1,6 @@
 """NewTypes for every identifier, and how they are made."""
 
+import re
 import secrets
 import time
 from typing import NewType
@@ -33,9 +34,9 @@ def new_id() -> UUID:
     return UUID(int=milliseconds << 80 | 0x7 << 76 | fraction << 64 | 0x2 << 62 | random)
 
 
+_WRITTEN = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
 def parse_id(text: str) -> UUID | None:
-    """The identifier written as `text`, or None where it is no UUID."""
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
+    """The identifier written as `text`, or None where that is none in the form that we write."""
+    return UUID(text) if _WRITTEN.fullmatch(text) else None

@@ -97,9 +97,9 @@ async def _add_file(
     key: str | None,
 ) -> tuple[Source, bool]:
     form = await request.form()
-    file = form.get("file")
-    if not isinstance(file, UploadFile):
-        raise Rejected("Send the file as the multipart field `file`.")
+    file, *more = form.getall("file", [None])
+    if more or not isinstance(file, UploadFile):
+        raise Rejected("Send the file as the multipart field `file`, one a request.")
     try:
         return await services.add_source(
             user,

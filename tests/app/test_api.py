@@ -238,6 +238,8 @@ async def test_an_unknown_capture_mode_and_a_missing_file_are_refused(beleg: Bel
     problem(response, 400, "invalid_request")
     other = {"other": ("a.txt", TEXT.encode())}
     problem(await client.post(path, files=other), 400, "invalid_request")
+    two = [("file", ("a.txt", TEXT.encode())), ("file", ("b.txt", b"Something else."))]
+    problem(await client.post(path, files=two), 400, "invalid_request")
     problem(
         await client.post(path, files={"file": ("a.psd", b"8BPS\0\1")}),
         *(415, "unsupported_type"),

@@ -24,5 +24,8 @@ def test_ids_of_one_millisecond_are_in_order_too() -> None:
 
 
 def test_a_malformed_id_is_none() -> None:
-    assert parse_id("nothing") is None
-    assert parse_id(str(new_id())) is not None
+    made = new_id()
+    assert parse_id(str(made)) == parse_id(str(made).upper()) == made
+    # All of which Python takes for a UUID.
+    for text in ("nothing", made.hex, f"{{{made}}}", made.urn, f"{made}\n", "０" + str(made)[1:]):
+        assert parse_id(text) is None

@@ -48,6 +48,7 @@ anyone  -     GET    /api/v1/docs/{path}
 anyone  -     POST   /api/v1/accounts
 anyone  -     POST   /api/v1/tokens
 account read  GET    /api/v1/tokens
+account read  GET    /api/v1/tokens/{token_id}
 account write DELETE /api/v1/tokens/{token_id}
 account read  GET    /api/v1/me
 account write PATCH  /api/v1/me

@@ -212,6 +212,10 @@ class Credentials(Protocol):
         """That user's tokens, oldest first."""
         ...
 
+    async def token(self, user_id: UserId, token_id: TokenId) -> ApiToken | None:
+        """One of them."""
+        ...
+
     async def end_token(self, user_id: UserId, token_id: TokenId) -> bool:
         """Forget a token; False where that user has no such token."""
         ...

@@ -186,6 +186,14 @@ class PostgresCredentials(Store):
         )
         return page_of(rows, limit, _token)
 
+    async def token(self, user_id: UserId, token_id: TokenId) -> ApiToken | None:
+        row = await self._one(
+            f"select {_TOKEN_ROW} from api_tokens where id = :id and user_id = :user_id",
+            id=token_id,
+            user_id=user_id,
+        )
+        return _token(row) if row else None
+
     async def _tell(self, user_id: UserId) -> None:
         await self._run("select pg_notify(:channel, :id)", channel=ACCESS_CHANGED, id=str(user_id))
 

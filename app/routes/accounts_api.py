@@ -81,6 +81,12 @@ async def list_tokens(
     return list_body(Page(tuple(map(TokenRow.of, page.items)), page.next_cursor))
 
 
+@get("/tokens/{token_id:str}")
+async def read_token(token_id: PathText, services: Wired, user: Caller) -> TokenRow:
+    """One of your tokens, without its secret."""
+    return TokenRow.of(await services.credentials.token(user, TokenId(path_id(token_id))))
+
+
 @delete("/tokens/{token_id:str}")
 async def end_token(token_id: PathText, services: Wired, user: Caller) -> None:
     """Revoke a token."""
@@ -154,7 +160,10 @@ async def usage(
 
 router = Router(
     "/",
-    route_handlers=[sign_up, add_token, list_tokens, end_token, me, change_me, usage],
+    route_handlers=[
+        *(sign_up, add_token, list_tokens, read_token, end_token),
+        *(me, change_me, usage),
+    ],
     tags=["accounts"],
     request_max_body_size=MAX_JSON_BYTES,
 )

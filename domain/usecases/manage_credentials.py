@@ -10,6 +10,8 @@ from domain.errors import NotFound
 from domain.ids import SessionId, TokenId
 from domain.stores import Page, UnitOfWork
 
+_NO_TOKEN = "You have no such token."  # noqa: S105 - a sentence
+
 
 @dataclass(frozen=True, slots=True)
 class ManageCredentials:
@@ -22,6 +24,18 @@ class ManageCredentials:
         async with self.uow(at_once=True) as tx:
             return await tx.credentials.tokens(user.id, limit=limit, after=after)
 
+    async def token(self, user: User, token_id: TokenId) -> ApiToken:
+        """One of them.
+
+        Raises:
+            NotFound: that user has no such token.
+        """
+        async with self.uow(at_once=True) as tx:
+            token = await tx.credentials.token(user.id, token_id)
+        if token is None:
+            raise NotFound(_NO_TOKEN)
+        return token
+
     async def end_token(self, user: User, token_id: TokenId) -> None:
         """Revoke a token.
 
@@ -30,7 +44,7 @@ class ManageCredentials:
         """
         async with self.uow() as tx:
             if not await tx.credentials.end_token(user.id, token_id):
-                raise NotFound("You have no such token.")
+                raise NotFound(_NO_TOKEN)
             await tx.audit.add(Act.TOKEN_REVOKED, user.id, user.id, token_id=str(token_id))
 
     async def sessions(self, user: User, *, limit: int, after: UUID | None) -> Page[Session]:

@@ -156,9 +156,12 @@ async def test_tokens_are_listed_without_secrets_and_revoked_at_once(beleg: Bele
     assert [item["name"] for item in listed] == ["test", "new one"]
     keys = {"id", "name", "scopes", "created_at", "expires_at", "last_used_at"}
     assert all(item.keys() == keys for item in listed)
+    assert (await client.get(f"/tokens/{made['id']}")).json() == listed[1]
+    problem(await (await beleg.user()).get(f"/tokens/{made['id']}"), 404, "not_found")
     other = await beleg.client(Authorization=f"Bearer {made['token']}")
     assert (await other.get("/me")).status_code == 200
     assert (await client.delete(f"/tokens/{made['id']}")).status_code == 204
+    problem(await client.get(f"/tokens/{made['id']}"), 404, "not_found")
     problem(await other.get("/me"), 401, "not_signed_in")
     problem(await client.delete(f"/tokens/{made['id']}"), 404, "not_found")
 

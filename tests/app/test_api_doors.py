@@ -35,6 +35,7 @@ async def test_the_document_describes_every_address_of_the_contract(beleg: Beleg
     assert {
         *(("GET", "/health/live"), ("GET", "/health/ready"), ("GET", "/metrics")),
         *(("POST", "/accounts"), ("POST", "/tokens"), ("GET", "/tokens")),
+        ("GET", "/tokens/{token_id}"),
         *(("DELETE", "/tokens/{token_id}"), ("GET", "/me"), ("PATCH", "/me"), ("GET", "/usage")),
         *(("POST", "/notebooks"), ("GET", "/notebooks"), ("GET", "/notebooks/{notebook_id}")),
         *(("PATCH", "/notebooks/{notebook_id}"), ("DELETE", "/notebooks/{notebook_id}")),

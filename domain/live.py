@@ -20,9 +20,10 @@ class LiveAnswer:
         self._ended = False
 
     def publish(self, events: Sequence[AnswerEvent]) -> None:
-        """Show committed events to everyone who follows."""
-        self._events.extend(events)
-        self._wake()
+        """Show committed events, if any, to everyone who follows."""
+        if events:
+            self._events.extend(events)
+            self._wake()
 
     def end(self) -> None:
         """Let followers go: nothing more comes from here."""

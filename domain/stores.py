@@ -838,8 +838,10 @@ class Ledger(Protocol):
         """Sums of all calls by kind, model and status, whoever made them."""
         ...
 
-    async def of_answer(self, answer_id: AnswerId) -> tuple[TokenUsage, Decimal]:
-        """Tokens and cost of an answer's calls."""
+    async def of_answers(
+        self, answer_ids: Sequence[AnswerId]
+    ) -> dict[AnswerId, tuple[TokenUsage, Decimal]]:
+        """Tokens and cost of each answer's calls; zero where it made none."""
         ...
 
 

@@ -1,10 +1,11 @@
 """Answer, citation and event rows."""
 
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -30,6 +31,7 @@ from domain.ids import AnswerId, NotebookId, SourceId, UserId
 from domain.retrieval import Hit
 from domain.stores import Page
 
+T = TypeVar("T")
 _ABANDONED = "from answers where status = 'streaming' and lease_until < now()"
 _SEEN = (
     "exists (select from source_access x join answers a on a.user_id = x.user_id"
@@ -114,6 +116,13 @@ def _citation(row: Row) -> Citation:
 def _retrieved(row: Row) -> Hit:
     hit = hit_of(row, row.rank)
     return hit if row.is_seen else replace(hit, text="", source_title="")
+
+
+def _by_answer(rows: Sequence[Row], make: Callable[[Row], T]) -> defaultdict[UUID, list[T]]:
+    made = defaultdict(list)
+    for row in rows:
+        made[row.answer_id].append(make(row))
+    return made
 
 
 class PostgresAnswers(Store):
@@ -322,12 +331,14 @@ class PostgresAnswers(Store):
             " and a.user_id = f.user_id where f.answer_id = any(cast(:ids as uuid[]))",
             ids=ids,
         )
+        cited, retrieved = _by_answer(citations, _citation), _by_answer(hits, _retrieved)
+        feedback = _by_answer(said, _feedback)
         return [
             _answer(
                 row,
-                tuple(_citation(c) for c in citations if c.answer_id == row.id),
-                tuple(_retrieved(h) for h in hits if h.answer_id == row.id),
-                next((_feedback(f) for f in said if f.answer_id == row.id), None),
+                tuple(cited[row.id]),
+                tuple(retrieved[row.id]),
+                next(iter(feedback[row.id]), None),
             )
             for row in rows
         ]

@@ -276,14 +276,21 @@ class PostgresLedger(Store):
             for row in rows
         ]
 
-    async def of_answer(self, answer_id: AnswerId) -> tuple[TokenUsage, Decimal]:
-        row = await self._one(
-            "select coalesce(sum(input_tokens), 0) as input_tokens,"
+    async def of_answers(
+        self, answer_ids: Sequence[AnswerId]
+    ) -> dict[AnswerId, tuple[TokenUsage, Decimal]]:
+        rows = await self._all(
+            "select asked, coalesce(sum(input_tokens), 0) as input_tokens,"
             " coalesce(sum(output_tokens), 0) as output_tokens,"
             " coalesce(bool_or(estimated), false) as estimated, coalesce(sum(cost), 0) as cost"
-            " from model_calls where answer_id = :id and status <> 'pending'",
-            id=answer_id,
+            " from unnest(cast(:ids as uuid[])) as asked left join model_calls"
+            " on answer_id = asked and status <> 'pending' group by asked",
+            ids=list(answer_ids),
         )
-        assert row is not None  # noqa: S101 - an aggregate always has a row
-        usage = TokenUsage(int(row.input_tokens), int(row.output_tokens), row.estimated)
-        return usage, row.cost
+        return {
+            row.asked: (
+                TokenUsage(int(row.input_tokens), int(row.output_tokens), row.estimated),
+                row.cost,
+            )
+            for row in rows
+        }

@@ -162,8 +162,9 @@ async def history(
     page = await services.answers.page(
         user, NotebookId(path_id(notebook_id)), limit=limit, after=cursor_id(cursor)
     )
-    items = [await _with_usage(services, answer) for answer in page.items]
-    return list_body(Page(tuple(items), page.next_cursor))
+    used = await services.answers.usage([answer.id for answer in page.items])
+    items = tuple(AnswerOut.of(answer, *used[answer.id]) for answer in page.items)
+    return list_body(Page(items, page.next_cursor))
 
 
 @delete("/notebooks/{notebook_id:str}/messages")
@@ -173,12 +174,9 @@ async def clear(notebook_id: PathText, services: Wired, user: Caller) -> None:
 
 
 async def _answer_out(services: Wired, user: Caller, answer_id: AnswerId) -> AnswerOut:
-    return await _with_usage(services, await services.answers.get(user, answer_id))
-
-
-async def _with_usage(services: Wired, answer: Answer) -> AnswerOut:
-    usage, cost = await services.answers.usage(answer.id)
-    return AnswerOut.of(answer, usage, cost)
+    answer = await services.answers.get(user, answer_id)
+    used = await services.answers.usage([answer_id])
+    return AnswerOut.of(answer, *used[answer_id])
 
 
 def _stream(services: Wired, visitor: Asking, answer: Answer, after: int) -> Stream:

@@ -1,7 +1,7 @@
 """Read answers: one, a page of them, or the events of one as they come."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from uuid import UUID
@@ -43,10 +43,12 @@ class FollowAnswer:
             raise NotFound("There is no such answer.")
         return answer
 
-    async def usage(self, answer_id: AnswerId) -> tuple[TokenUsage, Decimal]:
-        """Tokens and USD of an answer's model calls."""
+    async def usage(
+        self, answer_ids: Sequence[AnswerId]
+    ) -> dict[AnswerId, tuple[TokenUsage, Decimal]]:
+        """Tokens and USD of each answer's model calls."""
         async with self.uow() as tx:
-            return await tx.ledger.of_answer(answer_id)
+            return await tx.ledger.of_answers(answer_ids)
 
     async def page(
         self, user: User, notebook_id: NotebookId, *, limit: int, after: UUID | None

@@ -506,6 +506,21 @@ async def test_an_answer_has_every_field_of_the_contract(beleg: Beleg) -> None:
     problem(await client.get(f"/answers/{answer['id']}"), 404, "not_found")
 
 
+async def test_a_list_of_answers_shows_each_as_it_is_alone(beleg: Beleg) -> None:
+    client = await beleg.user()
+    notebook = await beleg.notebook(client)
+    path = f"/notebooks/{notebook}/questions?wait=1"
+    free = (await client.post(path, json={"question": "Is there anything?"})).json()
+    await beleg.text(client, notebook, TEXT)
+    beleg.provider.answer("It was built in 1932 [1].")
+    cited = (await client.post(path, json={"question": "When was it built?"})).json()
+    rated = await client.post(f"/answers/{cited['id']}/feedback", json={"rating": "up"})
+    listed = (await client.get(f"/notebooks/{notebook}/messages")).json()["items"]
+    assert listed == [rated.json(), free]
+    assert [len(answer["citations"]) for answer in listed] == [1, 0]
+    assert Decimal(listed[0]["usage"]["cost"]) > 0 == Decimal(listed[1]["usage"]["cost"])
+
+
 async def test_a_question_says_where_to_follow_its_answer(beleg: Beleg) -> None:
     client = await beleg.user()
     notebook = await beleg.notebook(client)

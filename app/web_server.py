@@ -1,6 +1,7 @@
 """Serve the web app with uvicorn."""
 
 import os
+import resource
 import socket
 import sys
 
@@ -20,6 +21,7 @@ def serve(*, host: str, port: int, descriptor: int | None) -> None:
         descriptor: an inherited, listening socket that replaces both.
     """
     sys.setswitchinterval(_TURN_S)
+    raise_open_files()
     config = uvicorn.Config(
         "app.asgi:create_app",
         factory=True,
@@ -43,3 +45,12 @@ def serve(*, host: str, port: int, descriptor: int | None) -> None:
     server.run(sockets=sockets)
     if not server.started:
         sys.exit("The web server did not start.")
+
+
+def raise_open_files() -> None:
+    """Take as many open files as this process may have: every open page holds two streams.
+
+    Where nobody says otherwise that is 1,024, by a default for programs that use `select`.
+    """
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from domain.chunking import UNSPACED
 from domain.sentences import split
 
 _LONGEST = 1_000
@@ -11,8 +12,9 @@ _LONG = 300
 _CLAUSE_END = re.compile(r";\s+")
 _FEWEST_WORDS = 3
 _FEWEST_WITHOUT_STOP = 8
-_WORD = re.compile(r"[^\W\d_]+")
-_STOP = re.compile(r"[.!…。！:;][\"'»«”“’‘)\]\d\s]*\Z")
+_WORD = re.compile(rf"[{UNSPACED}]{{1,2}}|[^\W\d_{UNSPACED}]+")
+"""Without spaces between words, two letters are about one."""
+_STOP = re.compile(r"[.!…。！:;][\"'»«”“’‘」』）)\]\d\s]*\Z")
 _BOILERPLATE = re.compile(
     r"\A(?:#{1,6}\s|\||https?://\S+\Z)|\.{4,}|(?:\. ){4,}|[_=*-]{5,}|[?？]\W*\Z"
 )

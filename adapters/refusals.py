@@ -41,6 +41,11 @@ def refusal(
             f"{host} has no model {model} ({status}): {words} "
             "Check the model's name and the base URL; model lists change."
         )
+    if status < HTTPStatus.BAD_REQUEST:
+        return ModelRefused(
+            f"{host} answers that {model} is elsewhere ({status}), and nothing is sent there "
+            "unasked. Check the base URL."
+        )
     return ModelRefused(f"{host} refuses the request to {model} with {asked} ({status}): {words}")
 
 

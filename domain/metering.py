@@ -24,6 +24,7 @@ _UNAVAILABLE_TRIES = 5
 _INVALID_TRIES = 2
 _WAIT_MAX_S = 30.0
 _LONGEST_ERROR = 500
+_IMPOSSIBLE = "The provider reported a usage that cannot be. It is billed at the most it may be."
 _SETTLE_TRIES = 60
 """Seconds that a bill waits for its database; then its call stands as unknown, at its bound."""
 
@@ -39,6 +40,16 @@ class Payer:
     document_id: DocumentId | None = None
 
 
+def bill(status: CallStatus, usage: TokenUsage, bound: TokenUsage, error: str = "") -> Settlement:
+    """What a call cost that used so much; its bound where none like it can have.
+
+    Less than nothing would be paid out, and a number beyond reason takes all of a credit.
+    """
+    if usage.may_be_of(bound):
+        return Settlement(status, usage, error)
+    return Settlement(status, replace(bound, estimated=True), _IMPOSSIBLE)
+
+
 def settlement_of(error: ModelError, bound: TokenUsage) -> Settlement:
     """How a call that went wrong is billed."""
     said = error.message[:_LONGEST_ERROR]
@@ -51,7 +62,7 @@ def settlement_of(error: ModelError, bound: TokenUsage) -> Settlement:
     if error.usage is None:
         return not_served
     served = isinstance(error, ModelAnswerInvalid)
-    return Settlement(CallStatus.SERVED if served else CallStatus.CUT, error.usage, said)
+    return bill(CallStatus.SERVED if served else CallStatus.CUT, error.usage, bound, said)
 
 
 def wait_s(error: ModelError, tries: int) -> float | None:
@@ -209,14 +220,18 @@ class Meter:
 
     async def _open(self, call: Call, before: Before | None) -> Intent:
         intent = self.intent(call)
-        async with self.uow(at_once=before is None) as tx:
-            if before:
-                await before(tx)
-            await tx.ledger.open(intent, CALL_LEASE)
+        try:
+            async with self.uow(at_once=before is None) as tx:
+                if before:
+                    await before(tx)
+                await tx.ledger.open(intent, CALL_LEASE)
+        except asyncio.CancelledError:  # after the commit, perhaps: nothing was sent all the same
+            await _to_its_end(self._settle(intent, NOT_SERVED))
+            raise
         return intent
 
     async def _keep(self, intent: Intent, result: R, after: After[R] | None) -> None:
-        settlement = Settlement(CallStatus.SERVED, result.usage)
+        settlement = bill(CallStatus.SERVED, result.usage, intent.bound)
         try:
             await self._settle(intent, settlement, after and (lambda tx: after(tx, result)))
         except Unavailable:

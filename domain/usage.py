@@ -7,6 +7,9 @@ from enum import StrEnum
 _MILLION = Decimal(1_000_000)
 _SECONDS_A_MINUTE = 60
 _SMALLEST = Decimal("0.000000001")
+_TIMES, _MORE = 10, 10_000
+_ANY = "surrogatepass"
+"""What models write may hold half of a character."""
 
 
 class CallKind(StrEnum):
@@ -55,6 +58,19 @@ class TokenUsage:
     seconds: Decimal = Decimal(0)
     characters: int = 0
 
+    def may_be_of(self, bound: "TokenUsage") -> bool:
+        """False where it is less than nothing, or too much for a call that was bound so.
+
+        A little more is possible: what a provider adds to a prompt is not known here.
+        """
+        pairs: tuple[tuple[Decimal | int, Decimal | int], ...] = (
+            (self.input_tokens, bound.input_tokens),
+            (self.output_tokens, bound.output_tokens),
+            (self.seconds, bound.seconds),
+            (self.characters, bound.characters),
+        )
+        return all(0 <= used <= _TIMES * most + _MORE for used, most in pairs)
+
 
 @dataclass(frozen=True, slots=True)
 class Price:
@@ -81,9 +97,9 @@ class Price:
 
 def most_tokens(text: str) -> int:
     """An upper bound of the tokens of `text` where the tokenizer is not known: its UTF-8 bytes."""
-    return len(text.encode())
+    return len(text.encode("utf-8", _ANY))
 
 
 def about_tokens(text: str) -> int:
     """An estimate of the tokens of `text`, used where a provider reports none: bytes / 4, up."""
-    return -(-len(text.encode()) // 4)
+    return -(-most_tokens(text) // 4)

@@ -16,6 +16,9 @@ from domain.errors import ModelAnswerInvalid, ModelCut, ModelRefused, ModelUnava
 from domain.ports import ChatDelta, ChatEnd
 from domain.usage import TokenUsage, about_tokens
 
+_LONGEST_TOKEN = 128
+"""Characters. Endpoints exist that do not keep to a limit of tokens."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChatHabits:
@@ -74,7 +77,7 @@ class OpenAIChatModel:
         self, messages: Sequence[Message], *, max_tokens: int
     ) -> AsyncGenerator[ChatDelta | ChatEnd, None]:
         """One request; see the port. Use `contextlib.aclosing` where it may be left early."""
-        tally, thought = _Tally(messages), LeadingThought()
+        tally, thought = _Tally(messages, max_tokens), LeadingThought()
         try:
             async with aclosing(self._chunks(messages, max_tokens)) as chunks:
                 async for chunk in chunks:
@@ -185,7 +188,8 @@ def _chunk(data: object) -> _Chunk:
 class _Tally:
     """What has come in of one answer."""
 
-    def __init__(self, messages: Sequence[Message]) -> None:
+    def __init__(self, messages: Sequence[Message], max_tokens: int) -> None:
+        self._most_characters = max_tokens * _LONGEST_TOKEN
         self._sent = sum(about_tokens(message.content) for message in messages)
         self._received: list[str] = []
         self._reported: TokenUsage | None = None
@@ -194,17 +198,20 @@ class _Tally:
         self.finish_reason: str | None = None
 
     def take(self, chunk: _Chunk) -> str:
-        """Count a chunk; its content."""
+        """Count a chunk; its content. ModelCut where it is more than was asked for."""
         self.heard = True
-        if usage := chunk.usage:
-            self._reported = TokenUsage(usage.prompt_tokens or 0, usage.completion_tokens or 0)
-        text = ""
+        if (usage := chunk.usage) and usage.prompt_tokens is not None:
+            self._reported = TokenUsage(usage.prompt_tokens, usage.completion_tokens or 0)
+        thought, text = "", ""
         for choice in chunk.choices or ():
             self.finish_reason = choice.finish_reason or self.finish_reason
             delta = choice.delta or _Delta()
             text += delta.content or ""
-            self._received.append(str(delta.reasoning_content or delta.reasoning or ""))
-        self._received.append(text)
+            thought += str(delta.reasoning_content or delta.reasoning or "")
+        self._received += thought, text
+        self._most_characters -= len(thought) + len(text)
+        if self._most_characters < 0:
+            raise ModelCut("The model writes on past the most it was to write.", usage=self.usage)
         return text
 
     @property

@@ -85,7 +85,7 @@ class OpenAIEmbedder:
         usage = TokenUsage(sum(map(about_tokens, sent)), estimated=True)
         try:
             answer = msgspec.json.decode(body, type=_Answer)
-            if answer.usage is not None:
+            if answer.usage is not None and answer.usage.prompt_tokens is not None:
                 usage = TokenUsage(answer.usage.prompt_tokens)
             vectors = _vectors(answer.data, len(sent), self.dimension)
         except (msgspec.DecodeError, binascii.Error, ValueError) as error:
@@ -95,7 +95,7 @@ class OpenAIEmbedder:
 
 
 class _Usage(msgspec.Struct):
-    prompt_tokens: int
+    prompt_tokens: int | None = None
 
 
 class _Row(msgspec.Struct):

@@ -11,10 +11,10 @@ import msgspec
 import openai
 from openai import AsyncOpenAI
 
+from adapters.bounded_http import MOST_BYTES, lost, open_bounded
 from adapters.refusals import own_words, refusal, retry_after_s
 from domain.errors import ModelUnavailable
 
-_NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 _NO_KEY = "no-key-is-set"
 
 
@@ -64,16 +64,18 @@ class Client(AsyncOpenAI):
         return response
 
 
-def open_client(base_url: str, api_key: str, *, connect_timeout_s: float = 5.0) -> Client:
+def open_client(base_url: str, api_key: str, *, most_bytes: int = MOST_BYTES) -> Client:
     """A client that never retries by itself and leaves every time limit but connecting to us.
 
     Close it with `close()`. An empty key is sent as a placeholder: local servers take any.
     """
+    http = open_bounded(most_bytes=most_bytes)
     return Client(
         base_url=base_url,
         api_key=api_key or _NO_KEY,
         max_retries=0,
-        timeout=httpx2.Timeout(None, connect=connect_timeout_s),
+        timeout=http.timeout,
+        http_client=http,
     )
 
 
@@ -98,9 +100,7 @@ def translated(client: AsyncOpenAI, model: str, asked: str) -> Iterator[None]:
         words = _words(error, client)
         raise refusal(error.status_code, _host(client), model, asked, words, wait_s) from error
     except openai.APIConnectionError as error:
-        sent = not isinstance(error.__cause__, _NOT_SENT)
-        verb = "did not answer" if sent else "cannot be reached"
-        raise ModelUnavailable(f"{_host(client)} {verb}.", may_be_billed=sent) from error
+        raise lost(_host(client), error.__cause__) from error
     except TimeoutError as error:
         message = f"{_host(client)} took too long to answer."
         raise ModelUnavailable(message, may_be_billed=True) from error
@@ -112,7 +112,7 @@ def translated(client: AsyncOpenAI, model: str, asked: str) -> Iterator[None]:
         if isinstance(answered, ModelUnavailable):
             answered.may_be_billed = True
         raise answered from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         message = f"{_host(client)} answered with something that is not its API."
         raise ModelUnavailable(message, may_be_billed=True) from error
 

@@ -16,6 +16,8 @@ from domain.usage import TokenUsage
 
 _MEDIA_TYPES = {"mp3": "audio/mpeg", "wav": "audio/wav"}
 _MILLISECOND = Decimal("0.001")
+_DAY_S = 86_400
+"""No recording is as long; a number that is greater is a mistake."""
 
 
 class OpenAITranscriber:
@@ -80,7 +82,7 @@ def _usage(answer: _Answer, sound: Sound) -> TokenUsage:
     """Seconds as reported, else as measured; tokens beside them where the provider counts them."""
     used = answer.usage or _Usage()
     reported = used.seconds if used.seconds is not None else answer.duration
-    if reported is None or reported < 0:
+    if reported is None or not 0 <= reported <= _DAY_S:
         seconds, estimated = sound.seconds, True
     else:
         seconds, estimated = Decimal(reported).quantize(_MILLISECOND), False

@@ -4,11 +4,12 @@ import re
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-import httpx
+import httpx2
 
+from adapters.bounded_http import open_bounded
 from adapters.refusals import own_words, refusal, retry_after_s
 from adapters.speech.recording import SpeechHabits, spoken
-from adapters.speech.request import answer_to, open_http
+from adapters.speech.request import answer_to
 from domain.errors import ModelCut
 from domain.ports import SoundReader
 from domain.speech import VOICES, Line, SpeechLimits, Spoken
@@ -36,14 +37,14 @@ _SAID = {
 """Its errors come with a body that is empty, or a web page."""
 
 
-def open_azure(base_url: str, key: str) -> httpx.AsyncClient:
+def open_azure(base_url: str, key: str) -> httpx2.AsyncClient:
     """A client of that region's endpoint; the caller closes it."""
     headers = {
         "Ocp-Apim-Subscription-Key": key,
         "X-Microsoft-OutputFormat": _FORMAT,
         "User-Agent": "beleg",
     }
-    return open_http(base_url, headers)
+    return open_bounded(base_url, headers)
 
 
 class AzureSpeech:
@@ -60,7 +61,7 @@ class AzureSpeech:
     limits = SpeechLimits(6_000, 50, several_voices=True)
 
     def __init__(
-        self, client: httpx.AsyncClient, habits: SpeechHabits, sounds: SoundReader
+        self, client: httpx2.AsyncClient, habits: SpeechHabits, sounds: SoundReader
     ) -> None:
         self._client = client
         self._sounds = sounds

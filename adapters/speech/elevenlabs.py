@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
-import httpx
+import httpx2
 import msgspec
 
+from adapters.bounded_http import open_bounded
 from adapters.refusals import own_words, refusal, retry_after_s
 from adapters.speech.recording import SpeechHabits, spoken
-from adapters.speech.request import answer_to, open_http
+from adapters.speech.request import answer_to
 from domain.errors import ModelError, ModelRefused, ModelUnavailable
 from domain.ports import SoundReader
 from domain.speech import VOICES, Line, SpeechLimits, Spoken, characters, text_of
@@ -29,9 +30,9 @@ _TAKES_LANGUAGE = "_v2_5"
 """Models that are told the language end so; others refuse to be told."""
 
 
-def open_elevenlabs(base_url: str, key: str) -> httpx.AsyncClient:
+def open_elevenlabs(base_url: str, key: str) -> httpx2.AsyncClient:
     """A client; the caller closes it."""
-    return open_http(base_url, {"xi-api-key": key})
+    return open_bounded(base_url, {"xi-api-key": key})
 
 
 class ElevenLabsSpeech:
@@ -49,7 +50,7 @@ class ElevenLabsSpeech:
     """What the most exacting of its models takes."""
 
     def __init__(
-        self, client: httpx.AsyncClient, habits: SpeechHabits, sounds: SoundReader
+        self, client: httpx2.AsyncClient, habits: SpeechHabits, sounds: SoundReader
     ) -> None:
         self._client = client
         self._sounds = sounds
@@ -80,7 +81,7 @@ class ElevenLabsSpeech:
         usage = _reported(answer.headers, sent.characters) or sent
         return await spoken(self._sounds, answer.content, lines, usage, self.model)
 
-    def _error(self, answer: httpx.Response, voice: str) -> ModelError:
+    def _error(self, answer: httpx2.Response, voice: str) -> ModelError:
         status, host = answer.status_code, self._client.base_url.host
         what, said = _told(answer.content)
         words = own_words(said, self._client.headers["xi-api-key"])

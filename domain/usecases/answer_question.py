@@ -16,7 +16,7 @@ from domain.ids import CallId, new_id
 from domain.language import detect_question
 from domain.ledger import NOT_SERVED, Intent, Settlement
 from domain.live import LiveAnswer
-from domain.metering import CALL_LEASE, MeteredEmbedder, Payer, settlement_of, wait_s
+from domain.metering import CALL_LEASE, MeteredEmbedder, Payer, bill, settlement_of, wait_s
 from domain.notebook import Holding, languages_of
 from domain.ports import ChatEnd, ChatModel, Clock, Embedded, Vectors
 from domain.prices import PriceList
@@ -244,7 +244,7 @@ class AnswerQuestion:
             tries += 1
             call = await self._open_call(run, chat)
             try:
-                return await self._stream(run, chat)
+                return await self._stream(run, chat, call)
             except ModelError as error:
                 # A call that came to its end was served, whatever is wrong with what it brought.
                 run.settlement = run.settlement or settlement_of(error, call.bound)
@@ -274,13 +274,13 @@ class AnswerQuestion:
             await tx.ledger.open(call, CALL_LEASE)
         return call
 
-    async def _stream(self, run: _Run, chat: ChatModel) -> None:
+    async def _stream(self, run: _Run, chat: ChatModel, call: Intent) -> None:
         most = self.settings.max_output_tokens
         run.is_sent = True
         async with aclosing(chat.stream(run.messages, max_tokens=most)) as events:
             async for event in events:
                 if isinstance(event, ChatEnd):
-                    run.settlement = Settlement(CallStatus.SERVED, event.usage)
+                    run.settlement = bill(CallStatus.SERVED, event.usage, call.bound)
                     if event.finish_reason == "length":
                         raise AnswerTooLong(f"The answer reached {most:,} tokens and breaks off.")
                 else:

@@ -227,6 +227,43 @@ async def test_a_caller_that_leaves_in_mid_call_pays_at_most_its_bound() -> None
     assert books.settled == [(CallStatus.CUT, 12)]
 
 
+@dataclass
+class Slow(Books):
+    """A ledger whose answer to a call's intent is lost: it is committed, and nobody knows."""
+
+    opened: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @asynccontextmanager
+    async def uow(self, *, at_once: bool = False) -> AsyncIterator[Stores]:
+        async with super().uow(at_once=at_once) as tx:
+            yield tx
+        if not self.opened.is_set():
+            self.opened.set()
+            await asyncio.Event().wait()
+
+
+async def test_a_caller_that_leaves_while_its_call_is_opened_pays_nothing() -> None:
+    books, script = Slow(), Script([GOOD])
+    call = asyncio.create_task(metered(script, books).embed(["text"], "passage", PAYER))
+    await books.opened.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert books.settled == [(CallStatus.FAILED, 0)]
+    assert script.steps == [GOOD]
+
+
+@pytest.mark.parametrize("tokens", [-1, 10**30, 10**6])
+async def test_a_usage_that_cannot_be_is_billed_at_the_bound(tokens: int) -> None:
+    books = Books()
+    absurd = Embedded(GOOD.vectors, TokenUsage(tokens))
+    await metered(Script([absurd]), books).embed(["text"], "passage", PAYER)
+    refused = ModelRefused(usage=TokenUsage(tokens))
+    with pytest.raises(ModelRefused):
+        await metered(Script([refused]), books).embed(["text"], "passage", PAYER)
+    assert books.settled == [(CallStatus.SERVED, 12), (CallStatus.CUT, 12)]
+
+
 async def test_calls_are_renewed_while_they_are_made_and_no_longer() -> None:
     books, script = Books(), Script([GOOD])
     embedder = metered(script, books)

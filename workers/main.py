@@ -88,8 +88,12 @@ def _beating(
     """The function SAQ calls: `job` beside a heartbeat, so that only a dead worker looks dead."""
 
     async def run_job(context: Mapping[str, Any], **arguments: str) -> None:
+        ended = False
+
         async def beat() -> None:
-            while True:
+            # Cancelling alone does not end it: a connection that comes at the same moment makes
+            # psycopg's pool forget that it was cancelled, and the worker would never stop.
+            while not ended:
                 await asyncio.sleep(_BEAT_S)
                 try:
                     await context["job"].update()
@@ -101,6 +105,7 @@ def _beating(
         try:
             await job(wired, **arguments)
         finally:
+            ended = True
             heart.cancel()
             with suppress(asyncio.CancelledError):
                 await heart

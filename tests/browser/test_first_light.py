@@ -179,6 +179,7 @@ def test_a_lost_connection_is_told_and_the_question_kept(
     page.unroute("**/questions")
     provider.answer(ANSWER)
     page.locator("#question").press("Enter")
+    expect(page.locator("#problems")).to_be_empty()
     expect(page.locator(".turn.complete")).to_contain_text("no readable source yet")
     made.complaints.clear()  # the console names the request that was cut
 
@@ -209,6 +210,12 @@ def test_the_pages_are_german_and_fit_a_phone(
         page.locator(f"nav.tabs a[href='#{pane}']").click()
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 390, f"{pane} is {wide} pixels wide"
+    for menu in ("Teilen", "⋯"):
+        page.locator(".bar summary", has_text=menu).click()
+        sheet = page.locator(".bar .menu[open] .sheet").bounding_box()
+        assert sheet
+        assert sheet["x"] >= 0, f"{menu} is cut off"
+        assert sheet["x"] + sheet["width"] <= 390, f"{menu} is cut off"
 
 
 def test_files_are_dropped_and_a_removed_source_is_said_to_be_gone(

@@ -55,7 +55,13 @@ def _choose(page: Page) -> None:
         page.locator(".paste textarea").fill(TEXT + title)
         page.get_by_role("button", name="Add", exact=True).click()
         expect(page.locator(".source.ready", has_text=title)).to_be_attached()
+    every = page.get_by_role("checkbox", name="Select all")
+    every.uncheck()
+    expect(form.get_by_role("button")).to_be_hidden()
+    every.check()
+    expect(form).to_contain_text("From all sources")
     page.get_by_role("checkbox", name=re.compile("River")).uncheck()
+    expect(every).to_have_js_property("indeterminate", True)  # noqa: FBT003 - of the library
     expect(form).to_contain_text("From 1 of 2 sources")
 
 

@@ -3,8 +3,8 @@
     python benchmarks/first_token.py [--questions 40]
 
 The product: signed in by a token, a notebook of about 1,000 chunks, streaming over the POST, read
-from a socket. The floor: the bare script of `floor.py`, which has cut and kept the same texts and
-is asked in this process, over the same provider and PostgreSQL. Beside them, the commits that the
+from a socket. The floor: the bare script of `floor.py` over the same texts, provider and
+PostgreSQL, in a process of its own, too, without HTTP. Beside them, the commits that the
 product must make before it may show a piece: the recorded question with its first call, the second
 call, the piece itself. All take turns, in an order that changes. Exits 1 where the product takes
 more than twice the floor plus the commits.
@@ -18,12 +18,13 @@ import asyncio
 import base64
 import random
 import statistics
+import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -154,12 +155,45 @@ class Least:
         return waited or sys.exit(f"no piece came: {seen[:500]!r}")
 
 
-async def first_piece(floor: Floor, question: str) -> float:
-    """Milliseconds to the first piece of the script's answer."""
-    started, waited = time.perf_counter(), 0.0
-    async for _ in floor.answer(question):
-        waited = waited or (time.perf_counter() - started) * 1000
-    return waited or sys.exit("no piece came")
+class Script:
+    """The bare script in a process of its own, as the product has one."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._waiting: dict[int, asyncio.Future[float]] = {}
+        self._listening = asyncio.create_task(self._listen())
+
+    @classmethod
+    @asynccontextmanager
+    async def running(cls, database_url: str, provider_url: str) -> AsyncIterator["Script"]:
+        """Until the end of the block."""
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "benchmarks.floor", database_url, provider_url),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=Path(__file__).parents[1],
+        )
+        script = cls(process)
+        try:
+            yield script
+        finally:
+            script._listening.cancel()
+            process.terminate()
+            await process.wait()
+
+    async def ask(self, question: str) -> float:
+        """Milliseconds to the first piece, as the script has measured them."""
+        assert self._process.stdin is not None
+        number = len(self._waiting)
+        self._waiting[number] = asyncio.get_running_loop().create_future()
+        self._process.stdin.write(msgspec.json.encode((number, question)) + b"\n")
+        return await self._waiting[number]
+
+    async def _listen(self) -> None:
+        assert self._process.stdout is not None
+        async for line in self._process.stdout:
+            number, waited = msgspec.json.decode(line, type=tuple[int, float])
+            self._waiting[number].set_result(waited)
 
 
 async def commits(connection: asyncpg.Connection) -> float:
@@ -224,6 +258,7 @@ class Sides:
         readers = [Reader(self.product, self.authorization) for _ in range(AT_ONCE)]
         async with (
             Floor.opened(self.database_url, self.provider_url) as floor,
+            Script.running(self.database_url, self.provider_url) as script,
             httpx.AsyncClient(base_url=self.provider_url, timeout=60) as provider,
         ):
             print(f"floor: {sum([await floor.take(text) for text in texts])} chunks\n")
@@ -234,7 +269,7 @@ class Sides:
                     {
                         "product": readers[0].ask,
                         f"{COMMITS} commits": lambda _: commits(connection),
-                        "floor": partial(first_piece, floor),
+                        "floor": script.ask,
                         "least": least.ask,
                     },
                     questions,
@@ -242,7 +277,7 @@ class Sides:
             print(f"\n{AT_ONCE} at once")
             crowd = [f"{question} !" for question in questions]
             shown("product", await at_once([reader.ask for reader in readers], crowd))
-            shown("floor", await at_once([partial(first_piece, floor)] * AT_ONCE, crowd))
+            shown("floor", await at_once([script.ask] * AT_ONCE, crowd))
         for reader in readers:
             reader.close()
         product, durable, *others = ms.values()

@@ -1,18 +1,27 @@
 """The bare script that the product is measured beside: it reads PDFs and answers, and no more.
 
+    python -m benchmarks.floor DATABASE_URL PROVIDER_URL
+
 It is written with the product's own libraries, in the straightest way: PDFium, windows cut by a
 regex, the OpenAI SDK to the same provider, rows in the same PostgreSQL with fsync on, the plainest
 exact search over them. It speaks no HTTP, knows no accounts and no notebooks, detects no language,
 has no keyword side, keeps no ledger and no history, maps no citation and survives no kill.
+
+As a process it reads numbered questions, a line of JSON each, and tells for each number how many
+milliseconds the first piece of its answer took.
 """
 
+import asyncio
 import base64
 import re
+import sys
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import asyncpg
+import msgspec
 import numpy as np
 import numpy.typing as npt
 import pypdfium2
@@ -97,6 +106,13 @@ class Floor:
             if chunk.choices and (piece := chunk.choices[0].delta.content):
                 yield piece
 
+    async def first_piece_ms(self, question: str) -> float:
+        """Milliseconds to the first piece of an answer, which is taken to its end."""
+        started, waited = time.perf_counter(), 0.0
+        async for _ in self.answer(question):
+            waited = waited or (time.perf_counter() - started) * 1000
+        return waited or sys.exit("no piece came")
+
     async def _keep(self, windows: Sequence[Window]) -> None:
         source = new_id()
         chunks = [(new_id(), source, *window) for window in windows]
@@ -133,3 +149,23 @@ def _windows(page: int, text: str) -> Iterator[Window]:
     for first in range(0, max(len(spans) - OVERLAP, min(len(spans), 1)), TOKENS - OVERLAP):
         start, end = spans[first][0], spans[min(first + TOKENS, len(spans)) - 1][1]
         yield page, start, end, text[start:end]
+
+
+async def run(database_url: str, provider_url: str) -> None:
+    """Answer what comes on standard input, several questions at a time, to its end."""
+    loop, questions = asyncio.get_running_loop(), asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(questions), sys.stdin)
+    async with Floor.opened(database_url, provider_url) as floor, asyncio.TaskGroup() as answering:
+
+        async def tell(number: int, question: str) -> None:
+            sys.stdout.buffer.write(
+                msgspec.json.encode((number, await floor.first_piece_ms(question))) + b"\n"
+            )
+            sys.stdout.buffer.flush()
+
+        async for line in questions:
+            answering.create_task(tell(*msgspec.json.decode(line, type=tuple[int, str])))
+
+
+if __name__ == "__main__":
+    asyncio.run(run(*sys.argv[1:]))

@@ -24,7 +24,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -171,7 +170,7 @@ class Script:
             *(sys.executable, "-m", "benchmarks.floor", database_url, provider_url),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            cwd=Path(__file__).parents[1],
+            cwd=stage.ROOT,
         )
         script = cls(process)
         try:

@@ -44,14 +44,16 @@ def papers(scratch: Path) -> list[Path]:
 
 
 def _pdf(pages: Sequence[Sequence[str]]) -> bytes:
-    """A PDF with a text layer: each page a list of words, ten a line."""
+    """A PDF with a text layer: each page a list of words, ten a line, each put in its place."""
     bodies = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1"]
     bodies[2] += b" /BaseFont /Helvetica >>"
     kids = []
     for words in pages:
-        lines = [" ".join(words[n : n + 10]) for n in range(0, len(words), 10)]
-        shown = "".join(f"({line}) Tj T* " for line in lines)
-        content = f"BT /F1 9 Tf 14 TL 40 800 Td {shown}ET".encode("ascii")
+        shown = "".join(
+            f"1 0 0 1 {40 + n % 10 * 50} {800 - n // 10 * 14} Tm ({word}) Tj "
+            for n, word in enumerate(words)
+        )
+        content = f"BT /F1 9 Tf {shown}ET".encode("ascii")
         kids.append(len(bodies) + 1)
         bodies.append(
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R"

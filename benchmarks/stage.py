@@ -22,6 +22,7 @@ from adapters.embedded_postgres import EmbeddedPostgres
 from adapters.postgres.migrate import upgrade
 from tests.conftest import SHARED_DATA, Product
 
+ROOT = Path(__file__).parents[1]
 PDFS = SHARED_DATA / "pdfs"
 LIMITS = {
     "SIGNUP_CREDIT": "1000000",
@@ -79,7 +80,7 @@ def provider() -> Iterator[str]:
         [sys.executable, "-m", "tests.provider"],
         stdout=subprocess.PIPE,
         text=True,
-        cwd=Path(__file__).parents[1],
+        cwd=ROOT,
     )
     try:
         assert child.stdout is not None
@@ -114,14 +115,17 @@ def account(address: str) -> httpx.Client:
 
 
 def words() -> list[str]:
-    """Running words of the open PDFs; words of a made-up language, by Zipf's law, without them."""
+    """Running words of the open PDFs; without them, the project's own documents line by line."""
     if PDFS.is_dir():
         return [word for name in _WORDY for word in _pdf_text(PDFS / f"{name}.pdf").split()]
-    chance = np.random.default_rng(5)
-    letters = list("abcdefghiklmnoprstuvw")
-    vocabulary = ["".join(chance.choice(letters, chance.integers(2, 10))) for _ in range(20_000)]
-    frequency = 1 / np.arange(1, len(vocabulary) + 1)
-    return list(chance.choice(vocabulary, 300_000, p=frequency / frequency.sum()))
+    lines = [
+        re.findall(r"[A-Za-z]+[.,]?", line)
+        for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+        for line in path.read_text().splitlines()
+        if line[:1].isalpha()
+    ]
+    chosen = np.random.default_rng(5).integers(0, len(lines), 20_000)
+    return [word for place in chosen for word in lines[place]]
 
 
 def _pdf_text(path: Path) -> str:

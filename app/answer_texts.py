@@ -39,9 +39,9 @@ ANSWER_TEXTS: Mapping[str, tuple[str, str]] = {
         "Danke, deine Rückmeldung ist gespeichert.",
         "Thank you, your feedback is saved.",
     ),
-    "about_ask": ("Nur zu dieser Quelle fragen", "Ask about this source alone"),
-    "about_now": ("Nur zu „{title}“", "About “{title}” alone"),
-    "about_end": ("Wieder alle Quellen fragen", "Ask all sources again"),
+    "about_ask": ("Nur diese Quelle befragen", "Ask about this source alone"),
+    "about_now": ("Nur aus „{title}“", "From “{title}” alone"),
+    "about_end": ("Wieder alle Quellen befragen", "Ask all sources again"),
     "suggested": ("Fragen zum Anfangen", "Questions to begin with"),
     "suggest": ("Fragen vorschlagen lassen", "Have questions suggested"),
     "suggest_more": (

@@ -33,7 +33,7 @@ STUDIO_TEXTS: Mapping[str, tuple[str, str]] = {
         "z. B. Was Mieter zuerst wissen müssen",
         "e.g. What tenants have to know first",
     ),
-    "optional": ("freiwillig", "optional"),
+    "optional": ("optional", "optional"),
     "overview_voices": ("Eine Stimme oder zwei", "One voice or two"),
     "lang_de": ("Deutsch", "German"),
     "lang_en": ("Englisch", "English"),

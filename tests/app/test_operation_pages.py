@@ -94,7 +94,7 @@ async def test_preferences_archive_and_leaving(beleg: Beleg) -> None:
     me = (await browser.api.get("/me")).json()
     assert me["preferences"] == {"language": "de", "pdf_capture": "text"}
     assert (await browser.post("/account/export")).status_code == 303
-    assert "wird gemacht" in (await browser.get("/account")).text
+    assert "wird erstellt" in (await browser.get("/account")).text
     [made] = (await browser.api.get("/me/exports")).json()["items"]
     await beleg.services.export_account(await browser.id(), ExportId(UUID(made["id"])))
     assert f'href="/account/exports/{made["id"]}"' in (await browser.get("/account")).text

@@ -66,10 +66,12 @@ async def ask(
     visitor: Asking,
     wait: FromQuery[bool] = False,
     idempotency_key: Key = None,
+    last_event_id: LastEventId = None,
 ) -> Response[QuestionOut] | Response[AnswerOut] | Stream:
     """Ask a question. The answer says at once where to follow what is written.
 
-    With `Accept: text/event-stream` it is the stream itself; with `wait=1` the finished answer.
+    With `Accept: text/event-stream` it is the stream itself, which `Content-Location` names; sent
+    again with its key and `Last-Event-ID` it goes on. With `wait=1` it is the finished answer.
     """
     user = visitor.user
     asked = await services.ask(
@@ -82,15 +84,17 @@ async def ask(
     )
     await runs.start(asked)
     answer_id = asked.answer.id
+    path = f"/api/v1/answers/{answer_id}"
     if "text/event-stream" in request.headers.get("accept", ""):
-        stream = _stream(services, visitor, asked.answer, after=0)
+        after = 0 if asked.is_new else sse.last_event_id(last_event_id)
+        stream = _stream(services, visitor, asked.answer, after)
         stream.status_code = 200  # readers of event streams take nothing else for one
+        stream.set_header("Content-Location", f"{path}/events")
         return stream
     if wait:
         async for _ in services.answers.events(answer_id, after=0):
             pass
         return Response(await _answer_out(services, user, answer_id), status_code=200)
-    path = f"/api/v1/answers/{answer_id}"
     return Response(QuestionOut(answer_id, answer_id, f"{path}/events"), headers={"Location": path})
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from tests.adapters.small_pdf import line, pdf
 from tests.app.conftest import Beleg, Start, problem
-from tests.provider import Fault
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -551,19 +550,26 @@ async def test_a_question_says_where_to_follow_its_answer(beleg: Beleg) -> None:
     assert (stopped.status_code, stopped.json()["status"]) == (202, "complete")
 
 
-async def test_the_same_post_streams_where_events_are_accepted(beleg: Beleg) -> None:
+async def test_the_same_post_streams_where_events_are_accepted_and_says_where_it_goes_on(
+    beleg: Beleg,
+) -> None:
     client = await beleg.user()
     notebook = await beleg.notebook(client)
     await beleg.text(client, notebook, TEXT)
-    beleg.provider.fail(Fault.BAD_REQUEST, kind="chat")
-    response = await client.post(
-        f"/notebooks/{notebook}/questions",
-        json={"question": "When?"},
-        headers={"Accept": "text/event-stream"},
-    )
+    path, body = f"/notebooks/{notebook}/questions", {"question": "When?"}
+    headers = {"Accept": "text/event-stream", "Idempotency-Key": "k"}
+    response = await client.post(path, json=body, headers=headers)
     assert response.status_code == 200
     assert response.headers["content-type"].startswith("text/event-stream")
-    assert _events(response.text)[-1]["event"] in {"done", "error"}
+    events = _events(response.text)
+    assert events[-1]["event"] == "done"
+    there = response.headers["content-location"].removeprefix("/api/v1")
+    assert (await client.get(there)).text == response.text
+    # As clients do that know of one address only: they send the POST again.
+    again = await client.post(path, json=body, headers={**headers, "Last-Event-ID": "1"})
+    assert again.headers["content-location"] == response.headers["content-location"]
+    assert _events(again.text) == events[1:]
+    assert len([entry for entry in beleg.provider.ledger if entry.kind == "chat"]) == 1
 
 
 def _events(text: str) -> list[dict[str, str]]:

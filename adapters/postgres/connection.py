@@ -15,6 +15,8 @@ from domain.ports import Vectors
 
 _HEADER = struct.Struct(">HH")
 _FOREIGN_KEY = "23503"
+_READ_ONLY = "25006"
+"""As a database is that is about to become, or has just been, the standby of another one."""
 _NO_ANSWER = "The database does not answer. Try again in a moment."
 _NEVER = math.inf
 _LOST = (asyncpg.InterfaceError, asyncpg.InternalClientError)
@@ -98,7 +100,7 @@ def translated_errors() -> Iterator[None]:
     """Turn what is nobody's mistake into errors of ours; mistakes of our own stay what they are.
 
     Raises:
-        Unavailable: the database is lost, full, or ended this transaction in favour of another.
+        Unavailable: the database is lost, full, read-only, or ended this transaction in favour of another.
         NotFound: what a row belongs to was deleted meanwhile.
     """
     try:
@@ -111,8 +113,8 @@ def translated_errors() -> Iterator[None]:
 
 
 def _raise_ours(sqlstate: str | None, error: Exception) -> None:
-    # 08: connection, 40: deadlock, 53: resources, 57: shut down; none: the socket failed.
-    if not sqlstate or sqlstate[:2] in {"08", "40", "53", "57"}:
+    # 08: connection, 40: deadlock, 53: resources, 57: shut down, 58: its disk; none: the socket.
+    if not sqlstate or sqlstate[:2] in {"08", "40", "53", "57", "58"} or sqlstate == _READ_ONLY:
         raise Unavailable(_NO_ANSWER) from error
     if sqlstate == _FOREIGN_KEY:
         raise NotFound("What this belongs to was deleted meanwhile.") from error

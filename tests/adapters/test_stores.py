@@ -260,6 +260,9 @@ async def test_a_lost_connection_is_unavailable_and_the_next_one_works(
         asyncpg.InternalClientError("cannot switch to state 15"),  # a server that restarts
         asyncpg.InterfaceError("connection is closed"),
         asyncpg.AdminShutdownError("terminating connection"),
+        asyncpg.ReadOnlySQLTransactionError("cannot execute UPDATE in a read-only transaction"),
+        asyncpg.DiskFullError("could not extend file"),
+        asyncpg.PostgresIOError("could not read block 7"),
         ConnectionResetError(),
     ],
 )

@@ -27,6 +27,7 @@ ANSWER_TEXTS: Mapping[str, tuple[str, str]] = {
     "checks_many": ("{n} Stellen zum Nachprüfen", "{n} places to check"),
     "copy_markdown": ("Als Markdown kopieren", "Copy as Markdown"),
     "copy_formatted": ("Formatiert kopieren", "Copy formatted"),
+    "copy": ("Kopieren", "Copy"),
     "copied": ("Kopiert", "Copied"),
     "not_copied": ("Ließ sich nicht kopieren", "Could not be copied"),
     "citations_heading": ("Belege", "Citations"),

@@ -152,25 +152,31 @@ document.addEventListener("click", (event) => {
   if (button.matches("[data-dismiss]")) button.parentElement.remove();
   if (button.matches("[data-copy]")) {
     event.preventDefault();
-    copy(button);
+    copy(button, () => navigator.clipboard.write([answer(button)]));
+  } else if (button.matches("[data-copy-text]")) {
+    copy(button, () => navigator.clipboard.writeText(find(button.dataset.copyText).textContent));
   }
 });
 
 // An answer with its citations: Markdown as text; formatted as HTML with the Markdown beside it.
-async function copy(link) {
+function answer(link) {
   const get = async (form) => (await fetch(`${link.href}?form=${form}`)).text();
   const blob = (type, form) => get(form).then((text) => new Blob([text], { type }));
   const items = { "text/plain": blob("text/plain", "markdown") };
   if (link.dataset.copy === "html") items["text/html"] = blob("text/html", "html");
-  let said = link.dataset.done;
+  return new ClipboardItem(items);
+}
+// Copying says how it went in the place of the button's own words.
+async function copy(button, write) {
+  let said = button.dataset.done;
   try {
-    await navigator.clipboard.write([new ClipboardItem(items)]);
+    await write();
   } catch {
-    said = link.dataset.failed;
+    said = button.dataset.failed;
   }
-  const label = link.textContent;
-  link.textContent = said;
-  setTimeout(() => (link.textContent = label), 1600);
+  const label = button.textContent;
+  button.textContent = said;
+  setTimeout(() => (button.textContent = label), 1600);
 }
 
 count();

@@ -51,6 +51,7 @@ class AdminUsersPage:
 
     Args:
         settings: the limits of whoever has none of their own.
+        can_invite: whether an invitation would count.
         link: made just now, for a new password or a new account.
     """
 
@@ -61,6 +62,7 @@ class AdminUsersPage:
     next_cursor: UUID | None
     link: str = ""
     problem: str = ""
+    can_invite: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,10 @@ OPERATIONS_TEXTS: Mapping[str, tuple[str, str]] = {
         "Ein Link, mit dem eine Person binnen einer Woche ein Konto anlegt.",
         "A link with which one person makes an account within a week.",
     ),
+    "invite_closed": (
+        "Neue Konten: „beleg account add“ auf dem Server, oder SIGN_UP=invite für Einladungen.",
+        "New accounts: “beleg account add” on the server, or SIGN_UP=invite for invitations.",
+    ),
     "queue": ("Warteschlange", "Queue"),
     "waiting_jobs": ("Wartend", "Waiting"),
     "active": ("In Arbeit", "Running"),

@@ -24,6 +24,7 @@ from domain.account import User, one_line
 from domain.errors import BelegError, Rejected
 from domain.ids import CallId, UserId
 from domain.limits import LimitName
+from domain.sign_up import SignUp
 from domain.usage import TokenUsage
 
 _ROWS = 50
@@ -197,7 +198,10 @@ async def _users(
     around = frame(request, user)
     limits = [(name, int(getattr(services.settings, name.value))) for name in LimitName]
     problem = around.words.problem(error.problem) if error else ""
-    context = AdminUsersPage(around, found.items, limits, found.next_cursor, link, problem)
+    can_invite = services.settings.sign_up is not SignUp.CLOSED
+    context = AdminUsersPage(
+        *(around, found.items, limits, found.next_cursor, link, problem), can_invite=can_invite
+    )
     return page(request, context, status_of(error) if error else 200)
 
 

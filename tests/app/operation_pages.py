@@ -63,6 +63,7 @@ def operations_pages(around: Frame, sources: Sequence[Source], evil: str) -> lis
         pages.UsagePage(around, day, day, Decimal(1), chart, [line], [line], [line]),
         pages.UsagePage(around, day, day, Decimal(0), columns([], []), [], [], []),
         pages.AdminUsersPage(around, users, [(LimitName.WORDS, 9)], before, evil, evil),
+        pages.AdminUsersPage(around, [], [], None, can_invite=False),
         pages.AdminSourcesPage(around, [OwnedSource(evil, each) for each in sources], before),
         pages.AdminJobsPage(around, [QueueState("ingest", 2, 1, 1, 3.5)], [failed], before),
         pages.AdminJobsPage(around, [QueueState("ingest", 0, 0, 0, None)], [], None),

@@ -2,9 +2,11 @@ from decimal import Decimal
 
 import pytest
 
+from app import bootstrap
 from app.settings import read_settings
 from app.speech_settings import Speaker
 from domain.errors import Rejected
+from domain.prices import NoPrice
 from domain.retrieval import RetrievalMode
 
 
@@ -121,3 +123,11 @@ def test_who_reads_aloud_is_who_has_a_key() -> None:
 def test_what_does_not_fit_for_speech_is_named(environment: dict[str, str], said: str) -> None:
     with pytest.raises(Rejected, match=said):
         read_settings(environment)
+
+
+@pytest.mark.parametrize("kind", ["LLM", "EMBEDDING", "VISION", "RERANK", "STT", "TTS"])
+def test_nothing_starts_with_a_model_that_has_no_price(kind: str) -> None:
+    bootstrap.check(read_settings({"INFERENCE_API_KEY": "k"}))
+    named = read_settings({"INFERENCE_API_KEY": "k", f"{kind}_MODEL": "brand-new"})
+    with pytest.raises(NoPrice, match=r"brand-new has no price .* PRICES_FILE"):
+        bootstrap.check(named)

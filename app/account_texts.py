@@ -3,6 +3,28 @@
 from collections.abc import Mapping
 
 ACCOUNT_TEXTS: Mapping[str, tuple[str, str]] = {
+    "sign_in": ("Anmelden", "Sign in"),
+    "sign_up": ("Konto anlegen", "Create an account"),
+    "sign_out": ("Abmelden", "Sign out"),
+    "no_account": ("Noch kein Konto?", "No account yet?"),
+    "have_account": ("Schon ein Konto?", "Already have an account?"),
+    "email": ("E-Mail-Adresse", "E-mail address"),
+    "password": ("Passwort", "Password"),
+    "password_hint": ("Mindestens 8 Zeichen.", "At least 8 characters."),
+    "sign_up_closed": (
+        "Konten legt hier die Verwaltung an.",
+        "Accounts are made by the admin here.",
+    ),
+    "sign_up_shut": (
+        (
+            "Ein Konto bekommst du hier von der Verwaltung. Ein Einladungslink gilt eine Woche"
+            " und für eine Person."
+        ),
+        (
+            "The admin gives accounts here. The link of an invitation is valid for a week and for"
+            " one person."
+        ),
+    ),
     "share": ("Teilen", "Share"),
     "share_more": (
         "Gäste sehen die Quellen, nicht deine Fragen. Ihre Fragen sehen und bezahlen nur sie.",

@@ -17,7 +17,8 @@ _UNSPACED = re.compile(f"[{UNSPACED}][{UNSPACED}]*")  # so the engine skips to t
 _UNSPACED_PER_WORD = 2
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _KEY = re.compile(
-    f"(?P<owner>{_UUID})/(?:(?P<sha256>[0-9a-f]{{64}})(?:\\.mp3)?|pad-(?P<pad>{_UUID}))"
+    f"(?P<owner>{_UUID})/(?:(?P<sha256>[0-9a-f]{{64}})(?:\\.mp3)?"
+    f"|pad-(?P<source>{_UUID})|document-(?P<document>{_UUID})|export-(?P<export>{_UUID})-[-0-9]+)"
 )
 
 
@@ -199,25 +200,27 @@ class StoredFile:
     """What a storage key was made for.
 
     Args:
-        sha256: of the file that it is, or that it was made of; None: it is the pad of a source.
-        source_id: whose pad it is.
+        sha256: of the file that it is, or that it was made of; None: it belongs to a row.
+        row_id: the source whose pad it is, the document whose file, or the export whose part.
     """
 
     key: str
     owner_id: UserId
     sha256: bytes | None = None
-    source_id: SourceId | None = None
+    row_id: UUID | None = None
 
 
 def stored_file(key: str) -> StoredFile | None:
-    """What a key stands for; None where it is none of a source's."""
+    """What a key stands for; None where it is none of ours."""
     found = _KEY.fullmatch(key)
     if found is None:
         return None
     owner_id = UserId(UUID(found["owner"]))
-    if found["pad"]:
-        return StoredFile(key, owner_id, source_id=SourceId(UUID(found["pad"])))
-    return StoredFile(key, owner_id, bytes.fromhex(found["sha256"]))
+    if found["sha256"]:
+        return StoredFile(key, owner_id, bytes.fromhex(found["sha256"]))
+    return StoredFile(
+        key, owner_id, row_id=UUID(found["source"] or found["document"] or found["export"])
+    )
 
 
 def mp3_key(owner_id: UserId, sha256: bytes) -> str:

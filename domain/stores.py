@@ -551,7 +551,7 @@ class Sources(Protocol):
         ...
 
     async def unneeded(self, files: Collection[StoredFile]) -> list[StoredFile]:
-        """Those that no entry, and no run, needs as things stand."""
+        """Those that no entry, run, document or export needs as things stand."""
         ...
 
     async def stalled(self) -> list[tuple[SourceId, int]]:

@@ -100,7 +100,8 @@ def translated_errors() -> Iterator[None]:
     """Turn what is nobody's mistake into errors of ours; mistakes of our own stay what they are.
 
     Raises:
-        Unavailable: the database is lost, full, read-only, or ended this transaction in favour of another.
+        Unavailable: the database is lost, full, read-only, or ended this transaction in favour of
+            another.
         NotFound: what a row belongs to was deleted meanwhile.
     """
     try:

@@ -294,17 +294,19 @@ class PostgresSources(SourceAttempts):
     async def unneeded(self, files: Collection[StoredFile]) -> list[StoredFile]:
         rows = await self._all(
             "select f.key from unnest(cast(:keys as text[]), cast(:owners as uuid[]),"
-            " cast(:hashes as bytea[]), cast(:sources as uuid[]))"
-            " as f (key, owner_id, sha256, source_id)"
+            " cast(:hashes as bytea[]), cast(:rows as uuid[]))"
+            " as f (key, owner_id, sha256, row_id)"
             " where not exists (select from sources s where s.owner_id = f.owner_id"
             " and s.sha256 = f.sha256) and not exists (select from fetches t"
             " join sources s on s.id = t.source_id"
             " where t.sha256 = f.sha256 and s.owner_id = f.owner_id)"
-            " and not exists (select from sealed_passwords p where p.source_id = f.source_id)",
+            " and not exists (select from sealed_passwords p where p.source_id = f.row_id)"
+            " and not exists (select from documents d where d.id = f.row_id)"
+            " and not exists (select from exports e where e.id = f.row_id)",
             keys=[file.key for file in files],
             owners=[file.owner_id for file in files],
             hashes=[file.sha256 for file in files],
-            sources=[file.source_id for file in files],
+            rows=[file.row_id for file in files],
         )
         found = {row.key for row in rows}
         return [file for file in files if file.key in found]

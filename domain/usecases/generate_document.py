@@ -83,10 +83,16 @@ class GenerateDocument:
             raise
 
     async def _publish(self, document: Document, made: Made) -> None:
-        """File, source and row at once; the source is read as every other one is."""
+        """The file, then source and row at once; the source is read as every other one is."""
+        attempt = Attempt(self.uow, document)
+        # Its row alone is held: whoever deletes it waits, and then deletes the file, too; a storage
+        # that is slow keeps no question in the notebook waiting.
+        async with self.uow() as tx:
+            await attempt.require(tx)
+            await self.blobs.put(document.key, BytesIO(made.content))
         async with self.uow() as tx:
             await tx.documents.hold_notebook(document.notebook_id)
-            await Attempt(self.uow, document).require(tx)
+            await attempt.require(tx)
             now = await tx.documents.find(document.id)
             title = now.title if now else document.title
             content = f"# {title}\n\n{made.text}\n".encode()
@@ -98,9 +104,8 @@ class GenerateDocument:
                 document.id, seconds=made.seconds, size=len(made.content), source_id=kept.id
             )
             await tx.jobs.enqueue(INGEST_SOURCE, f"{kept.id}:0", source_id=str(kept.id))
-            # Last, and before the commit: who deletes the document waits, and then deletes them.
+            # Last, and before the commit: who deletes the document waits, and then deletes it.
             await self.blobs.put(kept.blob_key, BytesIO(content))
-            await self.blobs.put(document.key, BytesIO(made.content))
 
     def _source(self, document: Document, title: str, content: bytes) -> Source:
         # No file that a person adds has this hash: theirs and what was made stay apart.

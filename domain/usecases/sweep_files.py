@@ -1,4 +1,4 @@
-"""Delete files that no source needs: what a process left that died between a file and its row."""
+"""Delete files that no row needs: what a process left that died between a file and its row."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,7 +24,7 @@ class SweepFiles:
     min_age: timedelta = timedelta(minutes=15)
 
     async def __call__(self) -> None:
-        """Look at every file once; files that are not a source's are left alone."""
+        """Look at every file once; files that are none of ours are left alone."""
         keys = await self.blobs.written_before(self.clock.now() - self.min_age)
         files = [file for key in keys if (file := stored_file(key))]
         for first in range(0, len(files), _AT_ONCE):

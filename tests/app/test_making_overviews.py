@@ -5,15 +5,19 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 from uuid import UUID
 
 import httpx
 import psycopg
 import pytest
 
-from domain.ids import DocumentId, ExportId, NotebookId, UserId
+from domain.document import document_key
+from domain.ids import DocumentId, ExportId, NotebookId, UserId, new_id
+from domain.ports import BlobStore
 from tests.app.conftest import SPEAKS, Beleg, Start, problem
 from tests.app.overviews import (
     ask,
@@ -309,6 +313,56 @@ async def test_deleted_while_it_is_made_nothing_stays(
         *("model_calls.document_id", "saq_jobs.key", "saq_jobs.job"),
     }
     assert sql(beleg, "select count(*) from model_calls where status = 'pending'") == [(0,)]
+
+
+@dataclass
+class SlowStorage:
+    """A storage that takes a recording only once it is let."""
+
+    blobs: BlobStore
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    let: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def put(self, key: str, content: BinaryIO) -> None:
+        if "document-" in key:
+            self.begun.set()
+            await self.let.wait()
+        await self.blobs.put(key, content)
+
+
+async def test_a_storage_that_is_slow_keeps_no_question_waiting(studio: Beleg) -> None:
+    client, notebook, _ = await ready(studio)
+    studio.provider.answer(GOOD)
+    document = await queued(client, notebook)
+    storage = SlowStorage(studio.services.documents.blobs)
+    making = replace(studio.services.generate_document, blobs=cast("BlobStore", storage))
+    running = asyncio.create_task(making(DocumentId(UUID(document))))
+    await storage.begun.wait()
+    path = f"/notebooks/{notebook}/questions"
+    asking = client.post(path, params={"wait": 1}, json={"question": "Is it red?"})
+    answer = await asyncio.wait_for(asking, timeout=5)
+    assert answer.json()["status"] == "complete"
+    deleting = asyncio.create_task(client.delete(f"/documents/{document}"))
+    await asyncio.sleep(0.1)
+    storage.let.set()
+    assert (await deleting).status_code == 204
+    await running
+    assert not [key for key in await storage.blobs.keys("") if document in key]
+
+
+async def test_a_recording_without_its_row_is_swept(studio: Beleg) -> None:
+    client, notebook, _ = await ready(studio)
+    studio.provider.answer(GOOD)
+    document = await queued(client, notebook)
+    await make(studio, document)
+    user, blobs = UserId(UUID(await me(client))), studio.services.documents.blobs
+    gone = [f"{user}/document-{new_id()}", f"{user}/export-{new_id()}-0-1"]
+    before = await blobs.keys(f"{user}/")
+    assert document_key(user, DocumentId(UUID(document))) in before
+    for key in gone:
+        await blobs.put(key, io.BytesIO(b"left by a process that died"))
+    await replace(studio.services.sweep_files, min_age=timedelta(seconds=-60))()
+    assert await blobs.keys(f"{user}/") == before
 
 
 async def test_a_notebook_takes_its_overviews_along(start: Start, tmp_path: Path) -> None:

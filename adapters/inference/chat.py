@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
-from openai import AsyncStream, BadRequestError, UnprocessableEntityError
+from openai import AsyncStream
 
 from adapters.inference.openai_client import Client, translated
+from adapters.inference.optional_fields import OptionalFields
 from adapters.inference.thinking import LeadingThought
 from domain.conversation import Message
 from domain.errors import ModelAnswerInvalid, ModelCut, ModelRefused, ModelUnavailable
@@ -25,16 +26,10 @@ class ChatHabits:
     """What differs between chat models and endpoints.
 
     Args:
-        asks_usage: send `stream_options`. An endpoint that names it in a refusal is asked without
-            from then on: the refused call ends as ModelUnavailable with nothing to wait for, so
-            that the caller's own retry makes the next request and no request goes unseen.
-        limit_field: what the endpoint calls the most tokens to write.
         reasoning_effort: sent where set; an unsupported level is a refusal.
         extra_body: any other fields of the request.
     """
 
-    asks_usage: bool = True
-    limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     reasoning_effort: str | None = None
     extra_body: Mapping[str, Any] = field(default_factory=dict)
 
@@ -70,7 +65,7 @@ class OpenAIChatModel:
         self._client = client
         self._habits = habits or ChatHabits()
         self._timeouts = timeouts or ChatTimeouts()
-        self._asks_usage = self._habits.asks_usage
+        self._optional = OptionalFields(model)
         self.model = model
 
     async def stream(
@@ -131,27 +126,23 @@ class OpenAIChatModel:
 
     def _asked(self, max_tokens: int) -> dict[str, Any]:
         """The fields an endpoint may not know."""
-        fields: dict[str, Any] = {self._habits.limit_field: max_tokens, **self._habits.extra_body}
+        fields = {
+            "max_tokens": max_tokens,
+            "stream_options": {"include_usage": True},
+            **self._habits.extra_body,
+        }
         if self._habits.reasoning_effort is not None:
             fields["reasoning_effort"] = self._habits.reasoning_effort
-        if self._asks_usage:
-            fields["stream_options"] = {"include_usage": True}
-        return fields
+        return self._optional.taken(fields)
 
     async def _open(
         self, messages: Sequence[Message], asked: Mapping[str, Any]
     ) -> AsyncStream[object]:
         sent = [{"role": message.role.value, "content": message.content} for message in messages]
-        try:
-            body = {"model": self.model, "messages": sent, "stream": True, **asked}
+        body = {"model": self.model, "messages": sent, "stream": True, **asked}
+        with self._optional.learnt(asked):
             response = await self._client.send("chat/completions", body, stream=True)
-            return AsyncStream(cast_to=object, response=response, client=self._client)
-        except (BadRequestError, UnprocessableEntityError) as error:
-            if "stream_options" not in asked or "stream_options" not in str(error.body):
-                raise
-            self._asks_usage = False
-            message = f"{self.model} takes no stream_options; it is asked without from now on."
-            raise ModelUnavailable(message, retry_after_s=0.0) from error
+        return AsyncStream(cast_to=object, response=response, client=self._client)
 
 
 class _Usage(msgspec.Struct):

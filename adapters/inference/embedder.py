@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from adapters.inference.openai_client import Client, translated
+from adapters.inference.optional_fields import OptionalFields
 from domain.errors import ModelAnswerInvalid
 from domain.ports import Embedded, Vectors
 from domain.usage import TokenUsage, about_tokens
@@ -23,14 +24,12 @@ class EmbeddingHabits:
     Args:
         question_prefix: put before a question; the instruction some models want.
         passage_prefix: put before a passage.
-        asks_dimensions: send `dimensions`; False for endpoints that refuse the field.
         max_batch_items: texts one request may carry.
         timeout_s: for a whole request, connecting included.
     """
 
     question_prefix: str = ""
     passage_prefix: str = ""
-    asks_dimensions: bool = True
     max_batch_items: int = 64
     timeout_s: float = 60.0
 
@@ -56,6 +55,7 @@ class OpenAIEmbedder:
     ) -> None:
         self._client = client
         self._habits = habits or EmbeddingHabits()
+        self._optional = OptionalFields(model)
         self.model = model
         self.dimension = dimension
         self.max_batch_items = self._habits.max_batch_items
@@ -67,15 +67,10 @@ class OpenAIEmbedder:
         habits = self._habits
         prefix = habits.question_prefix if role == "question" else habits.passage_prefix
         sent = [prefix + text for text in texts]
-        asked = f"dimensions={self.dimension}" if habits.asks_dimensions else "no dimensions"
-        body: dict[str, object] = {
-            "model": self.model,
-            "input": sent,
-            "encoding_format": "base64",
-        }
-        if habits.asks_dimensions:
-            body["dimensions"] = self.dimension
-        with translated(self._client, self.model, asked):
+        asked = self._optional.taken({"dimensions": self.dimension})
+        body = {"model": self.model, "input": sent, "encoding_format": "base64", **asked}
+        told = f"dimensions={self.dimension}" if asked else "no dimensions"
+        with translated(self._client, self.model, told), self._optional.learnt(asked):
             async with asyncio.timeout(habits.timeout_s):
                 answer = await self._client.send("embeddings", body)
         return self._checked(answer.content, sent)

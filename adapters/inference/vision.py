@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from openai import AsyncOpenAI, BadRequestError, UnprocessableEntityError
+from openai import AsyncOpenAI
 
 from adapters.inference.openai_client import translated
+from adapters.inference.optional_fields import OptionalFields
 from adapters.inference.thinking import LeadingThought
-from domain.errors import ModelAnswerInvalid, ModelUnavailable
+from domain.errors import ModelAnswerInvalid
 from domain.ports import Picture, Seen
 from domain.transcript import Transcript
 from domain.usage import TokenUsage, about_tokens, most_tokens
@@ -58,8 +59,6 @@ class VisionHabits:
 class OpenAIVision:
     """`POST /chat/completions` with the picture as a data URL; see the port.
 
-    An endpoint that takes no `temperature` is asked without from its first refusal on.
-
     Args:
         client: from `open_client`; the caller closes it.
         model: the endpoint's name for the model.
@@ -71,7 +70,7 @@ class OpenAIVision:
     def __init__(self, client: AsyncOpenAI, model: str, habits: VisionHabits | None = None) -> None:
         self._client = client
         self._habits = habits or VisionHabits()
-        self._sends_temperature = True
+        self._optional = OptionalFields(model)
         self.model = model
 
     def bound(self, picture: Picture) -> TokenUsage:
@@ -97,22 +96,14 @@ class OpenAIVision:
 
     def _asked(self) -> dict[str, Any]:
         """The fields an endpoint may not know."""
-        fields: dict[str, Any] = {"max_tokens": self._habits.max_tokens}
-        if self._sends_temperature:
-            fields["temperature"] = 0
+        fields: dict[str, Any] = {"max_tokens": self._habits.max_tokens, "temperature": 0}
         if self._habits.reasoning_effort is not None:
             fields["reasoning_effort"] = self._habits.reasoning_effort
-        return fields
+        return self._optional.taken(fields)
 
     async def _answer(self, body: dict[str, Any]) -> "_Answer":
-        try:
+        with self._optional.learnt(body):
             found = await self._client.post("/chat/completions", body=body, cast_to=object)
-        except (BadRequestError, UnprocessableEntityError) as error:
-            if "temperature" not in body or "temperature" not in str(error.body):
-                raise
-            self._sends_temperature = False
-            message = f"{self.model} takes no temperature; it is asked without from now on."
-            raise ModelUnavailable(message, retry_after_s=0.0) from error
         try:
             return msgspec.convert(found, _Answer)
         except msgspec.ValidationError as error:

@@ -181,14 +181,26 @@ class TestOpenAIEmbedder(EmbedderContract):
         assert [entry.status for entry in provider.ledger] == [Status.REFUSED]
 
     async def test_names_the_dimensions_an_endpoint_does_not_take(
+        self, provider: Provider, embedder: OpenAIEmbedder
+    ) -> None:
+        provider.fail(Fault.WRONG_VALUE, having="dimensions")
+        for _ in range(2):
+            with pytest.raises(ModelRefused, match="dimensions=256"):
+                await embedder.embed(["Hund"], role="passage")
+
+    async def test_asks_without_dimensions_where_the_endpoint_knows_none(
         self, provider: Provider, client: Client, embedder: OpenAIEmbedder
     ) -> None:
         provider.fail(Fault.UNKNOWN_FIELD, having="dimensions")
-        with pytest.raises(ModelRefused, match="dimensions=256"):
+        with pytest.raises(ModelUnavailable, match="takes no dimensions") as caught:
             await embedder.embed(["Hund"], role="passage")
-        habits = EmbeddingHabits(asks_dimensions=False)
-        plain = OpenAIEmbedder(client, "test-embedding", 1024, habits)
-        assert (await plain.embed(["Hund"], role="passage")).vectors.shape == (1, 1024)
+        assert (caught.value.retry_after_s, caught.value.may_be_billed) == (0, False)
+        with pytest.raises(ModelAnswerInvalid, match="1024 dimensions where 256 are set"):
+            await embedder.embed(["Hund"], role="passage")
+        usual = OpenAIEmbedder(client, "test-embedding", 1024)
+        with pytest.raises(ModelUnavailable):
+            await usual.embed(["Hund"], role="passage")
+        assert (await usual.embed(["Hund"], role="passage")).vectors.shape == (1, 1024)
 
     @pytest.mark.parametrize(("fault", "status"), [(Fault.HANG, "hung"), (Fault.DROP, "cut")])
     async def test_knows_that_a_call_without_an_answer_may_be_billed(
@@ -393,26 +405,26 @@ class TestOpenAIChatModel(ChatModelContract):
         assert end.usage.estimated
         assert [entry.status for entry in provider.ledger] == [Status.REFUSED, Status.SERVED]
 
+    async def test_calls_the_limit_as_its_endpoint_does(
+        self, provider: Provider, chat_model: OpenAIChatModel
+    ) -> None:
+        provider.fail(Fault.OLD_FIELD, having="max_tokens")
+        _, error = await failure(chat_model)
+        assert isinstance(error, ModelUnavailable)
+        assert error.retry_after_s == 0
+        provider.answer("word " * 50)
+        *_, end = await everything(chat_model, max_tokens=10)
+        assert isinstance(end, ChatEnd)
+        assert end.finish_reason == "length"
+
     async def test_sends_what_its_endpoint_wants(self, provider: Provider, client: Client) -> None:
-        for field in ("max_tokens", "stream_options"):
-            provider.fail(Fault.BAD_REQUEST, having=field)
         provider.fail(Fault.REASONING, having="reasoning_effort", times=1)
         provider.fail(Fault.LENGTH, having="temperature", times=1)
-        habits = ChatHabits(
-            asks_usage=False, limit_field="max_completion_tokens", reasoning_effort="low"
-        )
-        await everything(OpenAIChatModel(client, "test-chat", habits))
-        await everything(
-            OpenAIChatModel(
-                client,
-                "test-chat",
-                ChatHabits(
-                    asks_usage=False,
-                    limit_field="max_completion_tokens",
-                    extra_body={"temperature": 0.1},
-                ),
-            )
-        )
+        for habits in (
+            ChatHabits(reasoning_effort="low"),
+            ChatHabits(extra_body={"temperature": 0.1}),
+        ):
+            await everything(OpenAIChatModel(client, "test-chat", habits))
         assert [entry.fault for entry in provider.ledger] == [Fault.REASONING, Fault.LENGTH]
 
     async def test_closing_ends_the_providers_call_within_a_second(

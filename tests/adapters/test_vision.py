@@ -79,10 +79,13 @@ async def test_what_goes_wrong_is_told(
         await vision.transcribe(picture(), Seen.PAGE)
 
 
-async def test_an_endpoint_that_takes_no_temperature_is_asked_without(
-    vision: OpenAIVision, provider: Provider
+@pytest.mark.parametrize(
+    ("fault", "field"), [(Fault.UNKNOWN_FIELD, "temperature"), (Fault.OLD_FIELD, "max_tokens")]
+)
+async def test_an_endpoint_that_does_not_know_a_field_is_asked_without(
+    vision: OpenAIVision, provider: Provider, fault: Fault, field: str
 ) -> None:
-    provider.fail(Fault.UNKNOWN_FIELD, kind="vision", having="temperature")
+    provider.fail(fault, kind="vision", having=field)
     with pytest.raises(ModelUnavailable) as refused:
         await vision.transcribe(picture(), Seen.PAGE)
     assert refused.value.retry_after_s == 0

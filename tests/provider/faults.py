@@ -110,6 +110,8 @@ class Fault(StrEnum):
     TIMED_OUT = "408"
     INVALID_KEY = "422"
     UNKNOWN_FIELD = "unknown_field"
+    OLD_FIELD = "old_field"
+    WRONG_VALUE = "wrong_value"
     TOO_MANY = "429"
     ERROR = "500"
     BAD_GATEWAY = "502"
@@ -181,6 +183,10 @@ EFFECTS: dict[Fault, Effect] = {
     Fault.TIMED_OUT: Refuse(408, _error("Request timed out.")),
     Fault.INVALID_KEY: Refuse(422, _error("Invalid API key")),
     Fault.UNKNOWN_FIELD: Refuse(422, _error("Extra inputs are not permitted: FIELD")),
+    Fault.OLD_FIELD: Refuse(
+        400, _error("Unsupported parameter: 'FIELD'. Use 'max_completion_tokens' instead.")
+    ),
+    Fault.WRONG_VALUE: Refuse(400, _error("Invalid value for 'FIELD'. It must be at most 128.")),
     Fault.TOO_MANY: Refuse(429, _error("Rate limit reached.", "rate_limit_error")),
     Fault.ERROR: Refuse(500, _error("Internal server error.", "server_error")),
     Fault.BAD_GATEWAY: Refuse(502, "<html><h1>502 Bad Gateway</h1></html>", "text/html"),

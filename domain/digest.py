@@ -1,4 +1,4 @@
-"""A summary made of a source's own sentences, without any model call."""
+"""What sources say, in a few of their own sentences, without any model call."""
 
 import math
 import re
@@ -12,6 +12,7 @@ from domain.commands import spoken_to_a_model, touches
 from domain.passage import Chunk
 from domain.ports import Vectors
 from domain.quotable import is_quotable, seems_cut
+from domain.retrieval import Hit
 from domain.sentences import split
 from domain.source import count_words
 from domain.terms import chunk_terms
@@ -38,12 +39,28 @@ Weights = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
+class Sentence:
+    """A sentence that stands for the whole.
+
+    Args:
+        chunk: the place of its chunk among those given.
+        start, end: code points into that chunk's text.
+        text: on one line.
+    """
+
     chunk: int
     start: int
+    end: int
     text: str
     terms: Counter[str]
     support: float
+
+
+def gist(hits: Sequence[Hit]) -> list[tuple[int, int, int]]:
+    """What the hits tell, in the order of their sources: rank, start and end of each sentence."""
+    ordered = sorted(hits, key=lambda hit: (hit.source_id, hit.passage, hit.start))
+    told = telling(ordered, [hit.similarity for hit in ordered], range(len(ordered)))
+    return [(ordered[one.chunk].rank, one.start, one.end) for one in told]
 
 
 def digest(chunks: Sequence[Chunk], vectors: Vectors) -> str:
@@ -59,9 +76,27 @@ def digest(chunks: Sequence[Chunk], vectors: Vectors) -> str:
     Source: centroid-based summarisation (Radev et al., 2004) with maximal marginal relevance
     (Carbonell and Goldstein, SIGIR 1998).
     """
-    candidates = _candidates(chunks, vectors)
-    if not candidates:
+    if not chunks:
         return ""
+    near = vectors @ vectors.mean(axis=0)
+    places = {0, *map(int, np.argsort(-near, kind="stable")[:_MOST_CHUNKS])}
+    central = near.tolist()
+    return " ".join(sentence.text for sentence in telling(chunks, central, sorted(places)))
+
+
+def telling(
+    chunks: Sequence[Chunk | Hit], near: Sequence[float], places: Sequence[int]
+) -> list[Sentence]:
+    """The sentences that `digest` puts together, in their order.
+
+    Args:
+        chunks: the first of them is taken for an opening.
+        near: how near each lies to what is told about; only differences count.
+        places: which of them sentences are taken from.
+    """
+    candidates = _candidates(chunks, near, places)
+    if not candidates:
+        return []
     weighed = [_weighed(sentence.terms) for sentence in candidates]
     middle: Weights = {}
     for weights in weighed:
@@ -73,19 +108,17 @@ def digest(chunks: Sequence[Chunk], vectors: Vectors) -> str:
     ]
     chosen = [candidates[place] for place in _picked(candidates, weighed, scores)]
     chosen.sort(key=lambda sentence: (sentence.chunk, sentence.start))
-    return " ".join(sentence.text for sentence in chosen)
+    return chosen
 
 
-def _candidates(chunks: Sequence[Chunk], vectors: Vectors) -> list[_Sentence]:
-    """The quotable sentences of the first chunk and of those nearest to the middle."""
-    if not chunks:
-        return []
-    near = vectors @ vectors.mean(axis=0)
-    spread = float(near.max() - near.min()) or 1.0
-    central = (near - near.min()) / spread * _CENTRAL
-    places = {0, *map(int, np.argsort(-near, kind="stable")[:_MOST_CHUNKS])}
-    found: dict[str, _Sentence] = {}
-    for place in sorted(places):
+def _candidates(
+    chunks: Sequence[Chunk | Hit], near: Sequence[float], places: Sequence[int]
+) -> list[Sentence]:
+    """The quotable sentences of the chunks at those places."""
+    least = min(near, default=0.0)
+    spread = max(near, default=0.0) - least or 1.0
+    found: dict[str, Sentence] = {}
+    for place in places:
         chunk = chunks[place]
         commands = spoken_to_a_model(chunk.text)
         for start, end in split(chunk.text, chunk.language):
@@ -94,10 +127,16 @@ def _candidates(chunks: Sequence[Chunk], vectors: Vectors) -> list[_Sentence]:
                 continue
             if seems_cut(chunk.text, start, end, continues=chunk.start > 0):
                 continue
-            support = float(central[place]) + (0 if place else _OPENING)
+            support = (near[place] - least) / spread * _CENTRAL + (0 if place else _OPENING)
             terms = Counter(chunk_terms(text, chunk.language))
-            found.setdefault(text, _Sentence(place, start, text, terms, support))
+            found.setdefault(text, Sentence(place, start, end, text, terms, support))
     return list(found.values())[:_MOST_CANDIDATES]
+
+
+def has_sentences(text: str, language: str) -> bool:
+    """Whether there is one that a digest may have in it."""
+    spans = split(text, language)
+    return any(_fits(" ".join(text[start:end].split())) for start, end in spans)
 
 
 def _fits(text: str) -> bool:
@@ -123,7 +162,7 @@ def _cosine(one: Weights, other: Weights) -> float:
 
 
 def _picked(
-    candidates: Sequence[_Sentence], weighed: Sequence[Weights], scores: Sequence[float]
+    candidates: Sequence[Sentence], weighed: Sequence[Weights], scores: Sequence[float]
 ) -> list[int]:
     """The best sentences, each unlike those before it, until they have enough words."""
     picked: list[int] = []

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
+from domain.digest import has_sentences
 from domain.language import function_words
 from domain.sentences import split
 from domain.titles import shortened
@@ -83,13 +84,16 @@ class Suggestions:
     can_be_written: bool
 
 
-def suggested(outlines: Sequence[Outline], language: str, *, most: int = MOST) -> list[str]:
+def suggested(
+    outlines: Sequence[Outline], language: str, *, most: int = MOST, quotes: bool = False
+) -> list[str]:
     """Questions that the sources answer, the sources taken in turn; each once.
 
     Args:
         language: de or en; what the questions are in.
+        quotes: True where answers are quoted: what has no sentences cannot say what it is about.
     """
-    made = [_of(outline, language) for outline in outlines]
+    made = [_of(outline, language, quotes=quotes) for outline in outlines]
     in_turn = (question for row in zip_longest(*made) for question in row if question)
     return list(dict.fromkeys(in_turn))[:most]
 
@@ -101,7 +105,7 @@ def language_of(outlines: Sequence[Outline], fallback: str) -> str:
     return best if counts[best] else fallback if fallback in LANGUAGES else "en"
 
 
-def _of(outline: Outline, language: str) -> list[str]:
+def _of(outline: Outline, language: str, *, quotes: bool) -> list[str]:
     """Of one source: what its sentences tell, then its headings, then the source itself."""
     told = _told(outline.opening, language) if outline.language == language else iter(())
     topics = map(_ABOUT[language].format, _topics(outline.opening))
@@ -110,8 +114,9 @@ def _of(outline: Outline, language: str) -> list[str]:
         for heading in map(_heading, outline.headings)
         if heading and heading != outline.title
     )
-    title = _TITLE[language].format(shortened(outline.title, _LONGEST))
-    return list(dict.fromkeys(chain(told, headings, topics, [title])))
+    has_gist = not quotes or has_sentences(outline.opening, outline.language)
+    title = [_TITLE[language].format(shortened(outline.title, _LONGEST))] if has_gist else []
+    return list(dict.fromkeys(chain(told, headings, topics, title)))
 
 
 def _told(text: str, language: str) -> Iterator[str]:

@@ -9,15 +9,17 @@ from domain import extractive, prompt, refusals
 from domain.answer_writer import AnswerWriter
 from domain.checks import checks_of
 from domain.conversation import Answer, AnswerMode, AnswerStatus, Citation, EventKind, Message
+from domain.digest import gist
 from domain.embedding_set import EmbeddingSet
 from domain.errors import AnswerTooLong, BelegError, ModelError, Problem, Unavailable
 from domain.event_log import EventLog
+from domain.gist import asked_of
 from domain.ids import CallId, new_id
 from domain.language import detect_question
 from domain.ledger import NOT_SERVED, Intent, Settlement
 from domain.live import LiveAnswer
 from domain.metering import CALL_LEASE, MeteredEmbedder, Payer, bill, settlement_of, wait_s
-from domain.notebook import Holding, languages_of
+from domain.notebook import Holding, languages_of, may_hold_answers
 from domain.ports import ChatEnd, ChatModel, Clock, Embedded, Vectors
 from domain.prices import PriceList
 from domain.query import search_query
@@ -56,6 +58,8 @@ class _Run:
     is_kept: bool = False
     """Whether the hits are kept; no citation is shown before."""
     vector: Vectors | None = None
+    wants_gist: bool = False
+    """Whether it is asked what sources are about, where no model can say that."""
     messages: list[Message] = field(default_factory=list)
     refused: bool = False
     call: Intent | None = None
@@ -189,12 +193,13 @@ class AnswerQuestion:
         query = search_query(
             answer.question, run.language, languages_of(run.documents), leaves_out=False
         )
+        scope = self._scope(run)
 
         async def search(embedded: Embedded) -> None:
             run.vector = embedded.vectors[0]
             async with self.uow(at_once=True) as tx:
                 run.hits = await tx.index.search(
-                    Scope(answer.notebook_id, answer.source_ids, answer.about),
+                    scope,
                     self.embedding_set.id,
                     run.vector,
                     query,
@@ -205,9 +210,20 @@ class AnswerQuestion:
             [answer.question], "question", run.payer, opened=opened, beside=search
         )
         if reranker:
-            k = settings.k if answer.about is None else settings.scoped_k
+            k = settings.k if scope.about is None else settings.scoped_k
             run.hits = await reranker.best(answer.question, run.hits, k, run.payer)
         run.writer = AnswerWriter(run.hits)
+
+    def _scope(self, run: _Run) -> Scope:
+        """Where is searched; for the gist of some sources in them alone."""
+        answer = run.answer
+        where, about = answer.source_ids, answer.about
+        if self.chat is None:
+            chosen = [one for one in run.documents if may_hold_answers([one], where, about)]
+            if asked := asked_of(answer.question, chosen):
+                run.wants_gist = True
+                where, about = asked, asked[0] if len(asked) == 1 else None
+        return Scope(answer.notebook_id, where, about)
 
     async def _keep_retrieved(self, run: _Run) -> None:
         """Keep what the answer is made from, once."""
@@ -219,6 +235,10 @@ class AnswerQuestion:
     async def _quote(self, run: _Run) -> None:
         """Answer with sentences of the sources, or refuse where none is near enough."""
         await self._keep_retrieved(run)
+        if run.wants_gist and (told := await asyncio.to_thread(gist, run.hits)):
+            for rank, start, end in told:
+                run.show(run.writer.quote(rank, start, end))
+            return None
         question = run.answer.question
         evidence = [
             extractive.Evidence(h.rank, h.text, h.language, h.similarity, h.score, h.start)

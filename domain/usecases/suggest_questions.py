@@ -96,7 +96,7 @@ class SuggestQuestions:
         if known.written:
             return Suggestions(known.written, is_written=True, can_be_written=False)
         can = self.chat is not None and known.written is None and bool(known.outlines)
-        own = suggested(known.outlines, known.language)
+        own = suggested(known.outlines, known.language, quotes=self.chat is None)
         return Suggestions(own, is_written=False, can_be_written=can)
 
     async def _write(

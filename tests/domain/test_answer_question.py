@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, cast
@@ -14,14 +14,15 @@ import pytest
 from domain.conversation import Answer, AnswerEvent, AnswerMode, AnswerStatus, EventKind, Message
 from domain.embedding_set import EmbeddingSet
 from domain.errors import BelegError, ModelCut, ModelUnavailable, Unavailable
-from domain.ids import AnswerId, CallId, NotebookId, UserId, new_id
+from domain.ids import AnswerId, CallId, NotebookId, SourceId, UserId, new_id
 from domain.ledger import Intent, Settlement
 from domain.live import LiveAnswer
 from domain.metering import MeteredEmbedder
+from domain.notebook import Holding
 from domain.ports import ChatDelta, ChatEnd, Embedded
 from domain.prices import PriceList
 from domain.refusals import general_knowledge
-from domain.retrieval import Hit, RetrievalSettings
+from domain.retrieval import Hit, RetrievalSettings, Scope
 from domain.stores import Stores, UnitOfWork
 from domain.usage import CallStatus, Price, TokenUsage
 from domain.usecases.answer_question import AnswerQuestion, AnswerSettings
@@ -46,6 +47,8 @@ class Database:
     order: list[str] = field(default_factory=list)
     hits: Sequence[Hit] = ()
     """What a search finds."""
+    scope: Scope | None = None
+    """Where it looked last."""
 
     @property
     def index(self) -> "Database":
@@ -71,7 +74,8 @@ class Database:
         if self.calls[call.id] is None:
             self.calls[call.id] = settlement
 
-    async def search(self, *_: object) -> Sequence[Hit]:
+    async def search(self, scope: Scope, *_: object) -> Sequence[Hit]:
+        self.scope = scope
         return self.hits
 
     async def keep_retrieved(self, _id: AnswerId, hits: Sequence[Hit]) -> None:
@@ -167,7 +171,14 @@ def a_question(mode: AnswerMode = AnswerMode.GENERAL) -> Answer:
     )
 
 
-async def run(database: Database, model: Model, live: LiveAnswer | None = None) -> Answer:
+async def run(
+    database: Database,
+    model: Model | None,
+    live: LiveAnswer | None = None,
+    *,
+    asked: str = "What is a bridge?",
+    documents: Sequence[Holding] = (),
+) -> Answer:
     uow = cast("UnitOfWork", database.uow)
     answering = AnswerQuestion(
         uow=uow,
@@ -181,7 +192,8 @@ async def run(database: Database, model: Model, live: LiveAnswer | None = None) 
     question, opened = a_question(), None
     if database.hits:
         question, opened = a_question(AnswerMode.SOURCES), OPENED
-    await answering(question, opened, (), (), live or LiveAnswer())
+    question = replace(question, question=asked)
+    await answering(question, opened, documents, (), live or LiveAnswer())
     assert database.finished is not None
     return database.finished
 
@@ -311,3 +323,16 @@ async def test_the_end_locks_the_answer_before_its_calls() -> None:
     database = Database()
     await run(database, Model(["A bridge.", ChatEnd("stop", USED)]))
     assert database.order[-2:] == ["append done", "settle"]
+
+
+async def test_without_a_model_a_source_says_what_it_is_about_in_its_own_sentences() -> None:
+    text = "The old bridge over the Mira was built by the guild of masons. It is red."
+    database = Database(hits=hits_of([text]))
+    notes, other = (
+        Holding(SourceId(new_id()), "text", title, "en") for title in ("Notes.txt", "Other")
+    )
+    answer = await run(database, None, asked="What is “Notes.txt” about?", documents=[notes, other])
+    assert answer.text == "The old bridge over the Mira was built by the guild of masons. [1]"
+    assert not answer.refused
+    assert database.scope == Scope(answer.notebook_id, (notes.id,), notes.id)
+    assert database.bills == []

@@ -50,6 +50,13 @@ def test_a_source_without_anything_to_ask_about_is_asked_what_it_is() -> None:
     assert suggested([], "en") == []
 
 
+def test_without_a_model_a_source_without_sentences_is_not_asked_what_it_is() -> None:
+    invoice = Outline("x.txt", "en", (), "No. 7 · 12 EUR\nTotal 12 EUR")
+    assert suggested([invoice], "en", quotes=True) == []
+    letter = Outline("y.txt", "en", (), "We thank you for the order that you sent us in May.")
+    assert suggested([letter], "en", quotes=True) == ["What is “y.txt” about?"]
+
+
 def test_the_language_is_that_of_most_sources_or_of_the_reader() -> None:
     assert language_of([VERFASSUNG, VERFASSUNG, BRIDGE], "en") == "de"
     assert language_of([Outline("x", "fr", (), "")], "de") == "de"

@@ -1,0 +1,62 @@
+"""What asks for the gist of sources is told from what asks for something in them."""
+
+from uuid import UUID
+
+import pytest
+
+from domain.digest import gist
+from domain.gist import asked_of
+from domain.ids import ChunkId, SourceId, VersionId
+from domain.notebook import Holding
+from domain.retrieval import Hit
+
+BRIDGES, LEASE = (SourceId(UUID(int=n)) for n in (1, 2))
+DOCUMENTS = (
+    Holding(BRIDGES, "pdf", "Bridges of the Mira.pdf", "en"),
+    Holding(LEASE, "text", "Mietvertrag", "de"),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("What is this about?", (BRIDGES, LEASE)),
+        ("what are the documents about", (BRIDGES, LEASE)),
+        ("What is “Bridges of the Mira.pdf” about?", (BRIDGES,)),
+        ("What is Bridges of the Mira about?", (BRIDGES,)),
+        ("What is “Bridges of…” about?", (BRIDGES,)),
+        ("Please summarise all sources.", (BRIDGES, LEASE)),
+        ("Give me an overview.", (BRIDGES, LEASE)),
+        ("Worum geht es?", (BRIDGES, LEASE)),
+        ("Worum geht es in „Mietvertrag“?", (LEASE,)),
+        ("Worum geht's in diesen Dokumenten?", (BRIDGES, LEASE)),
+        ("Fasse die Quellen kurz zusammen.", (BRIDGES, LEASE)),
+        ("Fasse bitte „Mietvertrag“ zusammen", (LEASE,)),
+        ("Gib mir einen Überblick über alle Quellen!", (BRIDGES, LEASE)),
+        ("What is the film Alien about?", None),
+        ("Worum geht es in Artikel 7?", None),
+        ("Summarise the second chapter", None),
+        ("When was the bridge built?", None),
+        ("Was ist der Überblick?", None),
+    ],
+)
+def test_what_asks_for_a_gist(question: str, asked: tuple[SourceId, ...] | None) -> None:
+    assert asked_of(question, DOCUMENTS) == asked
+
+
+def test_nothing_has_no_gist() -> None:
+    assert asked_of("What is this about?", []) is None
+
+
+def _hit(rank: int, start: int, text: str) -> Hit:
+    return Hit(
+        *(rank, ChunkId(UUID(int=rank)), BRIDGES, VersionId(UUID(int=1)), "Bridges", 0, 1, start),
+        *("en", text, 0.8, 1.0),
+    )
+
+
+def test_a_gist_is_quoted_in_the_order_of_the_source() -> None:
+    first = "The old bridge over the Mira was built in 1754 by the guild of masons."
+    later = "Each repair of the arches was paid for with a toll on salt and timber."
+    told = gist([_hit(1, 900, f"and lime. {later}"), _hit(2, 0, f"BRIDGES\n\n{first}")])
+    assert told == [(2, 9, 9 + len(first)), (1, 10, 10 + len(later))]

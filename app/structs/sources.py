@@ -7,7 +7,7 @@ import msgspec
 
 from domain.notebook import Notebook
 from domain.passage import Passage
-from domain.source import Source, SourceKind
+from domain.source import Source, SourceKind, SourceStatus, Stage
 from domain.summary import SummaryKind
 
 
@@ -70,11 +70,23 @@ class RetryIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ProgressOut(msgspec.Struct):
-    """`done` of `total` pages (stage reading, transcribing), seconds (listening) or chunks."""
+    """`done` of `total` pages (stage reading, transcribing), seconds (listening) or chunks.
+
+    `total` is 0 where nothing is counted yet. Before and after the work, `stage` is the status.
+    """
 
     stage: str
     done: int
     total: int
+
+    @classmethod
+    def of(cls, source: Source) -> "ProgressOut":
+        """From the domain."""
+        if progress := source.progress:
+            return cls(progress.stage.value, progress.done, progress.total)
+        at_work = source.status is SourceStatus.PROCESSING
+        stage = Stage.READING.value if at_work else source.status.value
+        return cls(stage, source.chunk_count, source.chunk_count)
 
 
 class SkippedOut(msgspec.Struct):
@@ -92,7 +104,7 @@ class SourceOut(msgspec.Struct):
     title: str
     name: str
     status: str
-    progress: ProgressOut | None
+    progress: ProgressOut
     error: str | None
     error_code: str | None
     language: str
@@ -112,7 +124,7 @@ class SourceOut(msgspec.Struct):
     @classmethod
     def of(cls, source: Source) -> "SourceOut":
         """From the domain."""
-        progress, error, summary = source.progress, source.error, source.summary
+        error, summary = source.error, source.summary
         why_none = summary.text if summary and summary.kind is SummaryKind.NONE else None
         return cls(
             id=source.id,
@@ -120,9 +132,7 @@ class SourceOut(msgspec.Struct):
             title=source.title,
             name=source.name,
             status=source.status.value,
-            progress=ProgressOut(progress.stage.value, progress.done, progress.total)
-            if progress
-            else None,
+            progress=ProgressOut.of(source),
             error=error.detail if error else None,
             error_code=error.code if error else None,
             language=source.language,

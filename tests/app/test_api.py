@@ -21,8 +21,14 @@ TEXT = "The bridge was built in 1932. It is red and carries many cars every day.
 async def test_a_source_has_every_field_of_the_contract(beleg: Beleg) -> None:
     client = await beleg.user()
     notebook = await beleg.notebook(client)
-    source = await beleg.text(client, notebook, TEXT)
+    added = await client.post(
+        f"/notebooks/{notebook}/sources", json={"title": "Bridge", "text": TEXT}
+    )
+    assert added.json()["progress"] == {"stage": "queued", "done": 0, "total": 0}
+    source = added.json()["id"]
+    await beleg.read(source)
     body = (await client.get(f"/sources/{source}")).json()
+    assert body["progress"] == {"stage": "ready", "done": 1, "total": 1}
     assert {
         *("id", "kind", "title", "status", "progress", "error", "language", "pages", "words"),
         *("chunk_count", "summary", "bytes", "created_at"),

@@ -111,10 +111,10 @@ def test_progress_rises_with_every_batch(stage: Stage, person: Person) -> None:
 
     def ready() -> bool:
         found = person.source(source)
-        if progress := found["progress"]:
-            step = (progress["stage"], progress["done"], progress["total"])
-            if step not in seen[-1:]:
-                seen.append(step)
+        progress = found["progress"]
+        step = (progress["stage"], progress["done"], progress["total"])
+        if step not in seen[-1:]:
+            seen.append(step)
         return bool(found["status"] == "ready")
 
     until(ready)

@@ -50,7 +50,6 @@ select asked,
         order by id desc limit :turns) as turn) as history
 from counted
 """
-_Holding = tuple[SourceId, str, str, str]
 
 
 class PostgresTurns(Store):

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -57,10 +58,17 @@ class Sentence:
 
 
 def gist(hits: Sequence[Hit]) -> list[tuple[int, int, int]]:
-    """What the hits tell, in the order of their sources: rank, start and end of each sentence."""
+    """What each source among the hits tells: rank, start and end of each sentence."""
     ordered = sorted(hits, key=lambda hit: (hit.source_id, hit.passage, hit.start))
-    told = telling(ordered, [hit.similarity for hit in ordered], range(len(ordered)))
-    return [(ordered[one.chunk].rank, one.start, one.end) for one in told]
+    sources = [list(group) for _, group in groupby(ordered, lambda hit: hit.source_id)]
+    return [
+        (group[one.chunk].rank, one.start, one.end)
+        for group in sources
+        for one in telling(
+            *(group, [hit.similarity for hit in group], range(len(group))),
+            most=max(1, _MOST_SENTENCES // len(sources)),
+        )
+    ]
 
 
 def digest(chunks: Sequence[Chunk], vectors: Vectors) -> str:
@@ -85,7 +93,11 @@ def digest(chunks: Sequence[Chunk], vectors: Vectors) -> str:
 
 
 def telling(
-    chunks: Sequence[Chunk | Hit], near: Sequence[float], places: Sequence[int]
+    chunks: Sequence[Chunk | Hit],
+    near: Sequence[float],
+    places: Sequence[int],
+    *,
+    most: int = _MOST_SENTENCES,
 ) -> list[Sentence]:
     """The sentences that `digest` puts together, in their order.
 
@@ -93,6 +105,7 @@ def telling(
         chunks: the first of them is taken for an opening.
         near: how near each lies to what is told about; only differences count.
         places: which of them sentences are taken from.
+        most: sentences.
     """
     candidates = _candidates(chunks, near, places)
     if not candidates:
@@ -106,7 +119,7 @@ def telling(
         _cosine(weights, middle) + sentence.support
         for sentence, weights in zip(candidates, weighed, strict=True)
     ]
-    chosen = [candidates[place] for place in _picked(candidates, weighed, scores)]
+    chosen = [candidates[place] for place in _picked(candidates, weighed, scores)[:most]]
     chosen.sort(key=lambda sentence: (sentence.chunk, sentence.start))
     return chosen
 

@@ -1,7 +1,7 @@
 """What a search is, and what it finds. The ranking itself is one SQL statement."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from domain.ids import ChunkId, NotebookId, SourceId, VersionId
@@ -85,3 +85,12 @@ class Hit:
     text: str
     similarity: float
     score: float
+
+
+def evenly(found: Sequence[Sequence[Hit]], most: int) -> list[Hit]:
+    """What several searches found as one, of each its first ones, about `most` together."""
+    if len(found) == 1:
+        return list(found[0])
+    each = max(1, most // max(1, len(found)))
+    hits = (hit for one in found for hit in one[:each])
+    return [replace(hit, rank=rank) for rank, hit in enumerate(hits, 1)]

@@ -25,7 +25,7 @@ from domain.prices import PriceList
 from domain.query import search_query
 from domain.refusals import names_one
 from domain.reranking import MeteredReranker
-from domain.retrieval import Hit, RetrievalSettings, Scope
+from domain.retrieval import Hit, RetrievalSettings, Scope, evenly
 from domain.stores import UnitOfWork
 from domain.usage import CallKind, CallStatus, TokenUsage, about_tokens, most_tokens
 
@@ -193,37 +193,38 @@ class AnswerQuestion:
         query = search_query(
             answer.question, run.language, languages_of(run.documents), leaves_out=False
         )
-        scope = self._scope(run)
+        scopes = self._scopes(run)
 
         async def search(embedded: Embedded) -> None:
             run.vector = embedded.vectors[0]
             async with self.uow(at_once=True) as tx:
-                run.hits = await tx.index.search(
-                    scope,
-                    self.embedding_set.id,
-                    run.vector,
-                    query,
-                    reranker.widened(settings) if reranker else settings,
-                )
+                found = [
+                    await tx.index.search(
+                        *(scope, self.embedding_set.id, run.vector, query),
+                        reranker.widened(settings) if reranker else settings,
+                    )
+                    for scope in scopes
+                ]
+            run.hits = evenly(found, settings.scoped_k)
 
         await self.embedder.embed(
             [answer.question], "question", run.payer, opened=opened, beside=search
         )
         if reranker:
-            k = settings.k if scope.about is None else settings.scoped_k
+            k = settings.k if scopes[0].about is None else settings.scoped_k
             run.hits = await reranker.best(answer.question, run.hits, k, run.payer)
         run.writer = AnswerWriter(run.hits)
 
-    def _scope(self, run: _Run) -> Scope:
-        """Where is searched; for the gist of some sources in them alone."""
-        answer = run.answer
-        where, about = answer.source_ids, answer.about
+    def _scopes(self, run: _Run) -> list[Scope]:
+        """Where is searched; for the gist of a few sources in each of them."""
+        notebook, where, about = run.answer.notebook_id, run.answer.source_ids, run.answer.about
         if self.chat is None:
             chosen = [one for one in run.documents if may_hold_answers([one], where, about)]
-            if asked := asked_of(answer.question, chosen):
+            if asked := asked_of(run.answer.question, chosen):
                 run.wants_gist = True
-                where, about = asked, asked[0] if len(asked) == 1 else None
-        return Scope(answer.notebook_id, where, about)
+                if len(asked) <= _MOST_TOLD:
+                    return [Scope(notebook, None, one) for one in asked]
+        return [Scope(notebook, where, about)]
 
     async def _keep_retrieved(self, run: _Run) -> None:
         """Keep what the answer is made from, once."""
@@ -354,5 +355,7 @@ class AnswerQuestion:
 _OUR_MISTAKE = Problem(
     "internal_error", "Answering failed because of a mistake in Beleg. It was logged; ask again."
 )
+_MOST_TOLD = 8
+"""Sources that each have a sentence in the gist of them all; of more, the nearest do."""
 _FINISH_TRIES = 60
 """Seconds that a finished answer waits for its database; then it is the reaper's."""

@@ -334,5 +334,5 @@ async def test_without_a_model_a_source_says_what_it_is_about_in_its_own_sentenc
     answer = await run(database, None, asked="What is “Notes.txt” about?", documents=[notes, other])
     assert answer.text == "The old bridge over the Mira was built by the guild of masons. [1]"
     assert not answer.refused
-    assert database.scope == Scope(answer.notebook_id, (notes.id,), notes.id)
+    assert database.scope == Scope(answer.notebook_id, None, notes.id)
     assert database.bills == []

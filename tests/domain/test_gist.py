@@ -8,7 +8,7 @@ from domain.digest import gist
 from domain.gist import asked_of
 from domain.ids import ChunkId, SourceId, VersionId
 from domain.notebook import Holding
-from domain.retrieval import Hit
+from domain.retrieval import Hit, evenly
 
 BRIDGES, LEASE = (SourceId(UUID(int=n)) for n in (1, 2))
 DOCUMENTS = (
@@ -48,9 +48,9 @@ def test_nothing_has_no_gist() -> None:
     assert asked_of("What is this about?", []) is None
 
 
-def _hit(rank: int, start: int, text: str) -> Hit:
+def _hit(rank: int, start: int, text: str, source: SourceId = BRIDGES) -> Hit:
     return Hit(
-        *(rank, ChunkId(UUID(int=rank)), BRIDGES, VersionId(UUID(int=1)), "Bridges", 0, 1, start),
+        *(rank, ChunkId(UUID(int=rank)), source, VersionId(UUID(int=1)), "Bridges", 0, 1, start),
         *("en", text, 0.8, 1.0),
     )
 
@@ -60,3 +60,15 @@ def test_a_gist_is_quoted_in_the_order_of_the_source() -> None:
     later = "Each repair of the arches was paid for with a toll on salt and timber."
     told = gist([_hit(1, 900, f"and lime. {later}"), _hit(2, 0, f"BRIDGES\n\n{first}")])
     assert told == [(2, 9, 9 + len(first)), (1, 10, 10 + len(later))]
+
+
+def test_each_source_has_its_share_in_a_gist() -> None:
+    text = (
+        "The old bridge over the Mira was built in 1754 by masons. Salt from the coast paid a toll"
+        " for every crossing here. Floods carried two of the wooden arches away last winter. A"
+        " narrow path for people on foot follows the left bank. Trams have crossed it since 1911."
+        " Nobody remembers why its lamps are painted in dark green."
+    )
+    hits = evenly([[_hit(1, 0, text), _hit(2, 900, text)], [_hit(1, 0, text, LEASE)]], 3)
+    assert [(hit.rank, hit.source_id) for hit in hits] == [(1, BRIDGES), (2, LEASE)]
+    assert [rank for rank, _, _ in gist(hits)] == [1] * 4 + [2] * 4

@@ -67,7 +67,8 @@ if (list) {
   }).observe(list, { childList: true, subtree: true });
 }
 
-// The newest words stay in sight while somebody reads at the end.
+// The newest words stay in sight while somebody reads at the end, until their question is at the
+// top: an answer is read from its beginning. Whoever goes on to its end follows it there.
 const log = find("#log");
 let atEnd = true;
 if (log) {
@@ -75,7 +76,12 @@ if (log) {
     atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
   });
   const follow = () => {
-    if (atEnd) log.scrollTop = log.scrollHeight;
+    if (!atEnd) return;
+    const turn = find("#turns > .turn:last-of-type");
+    const end = log.scrollHeight - log.clientHeight;
+    const above = turn ? turn.getBoundingClientRect().top - log.getBoundingClientRect().top : 0;
+    const start = turn ? log.scrollTop + above - 12 : end;
+    log.scrollTop = log.scrollTop > start + 1 ? end : Math.min(start, end);
   };
   new MutationObserver(follow).observe(log, { childList: true, subtree: true });
   new ResizeObserver(follow).observe(log);

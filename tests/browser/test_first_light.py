@@ -198,10 +198,12 @@ def test_the_pages_are_german_and_fit_a_phone(
     upload(page, tmp_path)
     expect(page.locator(".source")).to_contain_text("2 Seiten")
     page.get_by_role("link", name="Chat", exact=True).click()
-    provider.answer(ANSWER)
+    provider.settings.token_delay_s = 0.0
+    provider.answer([*ANSWER, *["\n\nThe bridge is red, and long."] * 30])
     ask(page, "Bridge opened to traffic in the spring of 1932?")
     done = page.locator(".turn.complete")
     expect(done).to_contain_text("Zitierte Stellen")
+    expect(done.locator(".question")).to_be_in_viewport()
     done.locator(".prose a.cite").first.tap()
     expect(page.locator("#viewer mark")).to_be_in_viewport()
     expect(page.locator("#chat")).to_be_hidden()

@@ -167,6 +167,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "All questions and answers of this notebook are deleted.",
     ),
     "you_asked": ("Frage", "Question"),
+    "left_out": (
+        "Nicht gesucht (wegen des Minus davor): {what}",
+        "Left out, for the minus before it: {what}",
+    ),
     "answer": ("Antwort", "Answer"),
     "writing": ("Antwort wird geschrieben", "The answer is being written"),
     "reload_hint": (

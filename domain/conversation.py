@@ -8,6 +8,7 @@ from typing import Any
 
 from domain.errors import Problem
 from domain.ids import AnswerId, ChunkId, NotebookId, SourceId, UserId, VersionId
+from domain.query import left_out
 from domain.retrieval import Hit
 
 
@@ -151,6 +152,11 @@ class Answer:
     stripped_markers: int = 0
     """Numbers of the model that named no passage and were left out."""
     feedback: Feedback | None = None
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What stands behind a minus in the question: no chunk that holds it was sought."""
+        return () if self.mode is AnswerMode.GENERAL else left_out(self.question)
 
 
 class EventKind(StrEnum):

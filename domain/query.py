@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from domain.chunking import UNSPACED
 from domain.terms import QueryTerm, question_terms, required_terms
@@ -47,15 +47,16 @@ _SIGNS = re.compile(
 _PHRASES = ("straight", "curly", "french", "german", "corner", "white")
 _BEFORE_A_SECOND_HALF = re.compile(r"(?:(?:^|\s)(?:und|oder|bzw\.?|sowie|and|or|&)|[-/],?)\s+$")
 """"Lohnsteuer und -abgaben", "Ein- und -ausfuhr": the hyphen stands for the word before."""
+_ENDS_IN_A_DASH = re.compile(r"(?:[ ][^\W\d_][^\s-]*){1,8}-(?!\S)")
+""""when it came -late as ever- that year": a pair of dashes around a few words."""
+_AFTER_A_WORD = ".,;:!?)"
 _SHORTEST_EXCLUDED = 2
 _IN_A_PHRASE = re.compile(r"[^\W_]+|[§%€$£+#&@]")
 _BETWEEN_WORDS, _AROUND_SIGNS = "[^[:alnum:]]+", "[[:space:]]*"
 _NO_SPACES = re.compile(f"[{UNSPACED}]")
 
 
-def search_query(
-    question: str, question_language: str, languages: Sequence[str], *, leaves_out: bool = True
-) -> Query:
+def search_query(question: str, question_language: str, languages: Sequence[str]) -> Query:
     """Read a question as people type it into a search.
 
     "Quoted words" come first where some chunk has them in a row, in whatever case and with
@@ -66,17 +67,22 @@ def search_query(
         question: as typed.
         question_language: ISO 639-1.
         languages: of the texts that are searched; "" for unknown.
-        leaves_out: False: a minus is a dash, as in a sentence, and hides nothing.
     """
     searched = tuple(dict.fromkeys(languages)) or (question_language,)
     conditions = tuple(
-        condition if leaves_out else replace(condition, excludes=False)
+        condition
         for sign in _SIGNS.finditer(question)
-        if sign["word"] is None or (leaves_out and _excludes(sign))
+        if sign["word"] is None or _excludes(sign)
         for condition in _conditions(sign, searched)
     )
-    sought = wanted(question) if leaves_out else question
-    return Query(tuple(question_terms(sought, question_language, languages)), conditions)
+    words = question_terms(wanted(question), question_language, languages)
+    return Query(tuple(words), conditions)
+
+
+def left_out(question: str) -> tuple[str, ...]:
+    """The words and phrases behind a minus, as typed: who asks is told of them."""
+    signs = filter(_excludes, _SIGNS.finditer(question))
+    return tuple(sign[0].removeprefix("-").rstrip(_AFTER_A_WORD) for sign in signs)
 
 
 def wanted(question: str) -> str:
@@ -90,8 +96,11 @@ def _excludes(sign: re.Match[str]) -> bool:
     word = sign["word"]
     if word is None:
         return sign["minus"] is not None
-    too_short = len(word) < _SHORTEST_EXCLUDED and not _NO_SPACES.match(word)
-    return not too_short and not _BEFORE_A_SECOND_HALF.search(sign.string[: sign.start()])
+    if len(word) < _SHORTEST_EXCLUDED and not _NO_SPACES.match(word):
+        return False
+    if word.rstrip(_AFTER_A_WORD).endswith("-") or _ENDS_IN_A_DASH.match(sign.string, sign.end()):
+        return False
+    return not _BEFORE_A_SECOND_HALF.search(sign.string[: sign.start()])
 
 
 def _conditions(sign: re.Match[str], languages: Sequence[str]) -> Iterator[Condition]:

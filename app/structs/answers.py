@@ -173,7 +173,10 @@ class SuggestionsOut(msgspec.Struct):
 
 
 class AnswerOut(msgspec.Struct):
-    """An answer; `checks` and `stripped_markers` are there once it has ended."""
+    """An answer; `checks` and `stripped_markers` are there once it has ended.
+
+    `left_out`: what stands behind a minus in the question; no chunk that holds it was retrieved.
+    """
 
     id: UUID
     notebook_id: UUID
@@ -184,6 +187,7 @@ class AnswerOut(msgspec.Struct):
     text: str
     citations: list[CitationOut]
     retrieved: list[HitOut]
+    left_out: tuple[str, ...]
     checks: list[CheckOut]
     stripped_markers: int
     feedback: FeedbackIn | None
@@ -205,6 +209,7 @@ class AnswerOut(msgspec.Struct):
             text=answer.text,
             citations=[CitationOut.of(citation) for citation in answer.citations],
             retrieved=[HitOut.of(hit, cited=hit.rank in cited) for hit in answer.retrieved],
+            left_out=answer.left_out,
             checks=[CheckOut(c.start, c.end, c.kind.value, c.detail) for c in answer.checks],
             stripped_markers=answer.stripped_markers,
             feedback=FeedbackIn(answer.feedback.rating, answer.feedback.comment)

@@ -22,7 +22,7 @@ from domain.metering import CALL_LEASE, MeteredEmbedder, Payer, bill, settlement
 from domain.notebook import Holding, languages_of, may_hold_answers
 from domain.ports import ChatEnd, ChatModel, Clock, Embedded, Vectors
 from domain.prices import PriceList
-from domain.query import search_query
+from domain.query import search_query, wanted
 from domain.refusals import names_one
 from domain.reranking import MeteredReranker
 from domain.retrieval import Hit, RetrievalSettings, Scope, evenly
@@ -190,9 +190,7 @@ class AnswerQuestion:
     async def _retrieve(self, run: _Run, opened: Intent) -> None:
         """Embed the question, and search while that call is settled."""
         answer, reranker, settings = run.answer, self.reranker, self.settings.retrieval
-        query = search_query(
-            answer.question, run.language, languages_of(run.documents), leaves_out=False
-        )
+        query = search_query(answer.question, run.language, languages_of(run.documents))
         scopes = self._scopes(run)
 
         async def search(embedded: Embedded) -> None:
@@ -208,7 +206,7 @@ class AnswerQuestion:
             run.hits = evenly(found, settings.scoped_k)
 
         await self.embedder.embed(
-            [answer.question], "question", run.payer, opened=opened, beside=search
+            [wanted(answer.question)], "question", run.payer, opened=opened, beside=search
         )
         if reranker:
             k = settings.k if scopes[0].about is None else settings.scoped_k

@@ -188,15 +188,20 @@ async def test_no_injection_of_a_source_is_quoted_as_an_answer(
     assert answered == 2, "sentences that only look like injections are quoted"
 
 
-async def test_a_minus_hides_nothing_from_a_question_and_leaves_chunks_out_of_a_search(
+async def test_what_a_minus_leaves_out_of_a_question_is_told_and_a_dash_hides_nothing(
     asked: tuple[Beleg, Model, Provider],
 ) -> None:
     beleg, _, _ = asked
     client = await beleg.user()
     notebook = await beleg.notebook(client)
     await beleg.text(client, notebook, TEXT)
-    path, words = f"/notebooks/{notebook}", "When was -as it says- a bridge built, -cars?"
-    answer = (await client.post(f"{path}/questions?wait=1", json={"question": words})).json()
+    path = f"/notebooks/{notebook}"
+    dash = {"question": "When was -as it says- a bridge built?"}
+    answer = (await client.post(f"{path}/questions?wait=1", json=dash)).json()
     assert [hit["cited"] for hit in answer["retrieved"]] == [True]
-    minus = {"query": "bridge built -cars"}
-    assert (await client.post(f"{path}/search", json=minus)).json() == {"results": []}
+    assert answer["left_out"] == []
+    minus = {"question": "When was a bridge built? -cars"}
+    answer = (await client.post(f"{path}/questions?wait=1", json=minus)).json()
+    assert (answer["retrieved"], answer["left_out"]) == ([], ["cars"])
+    found = await client.post(f"{path}/search", json={"query": "bridge built -cars"})
+    assert found.json() == {"results": []}

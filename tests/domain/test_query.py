@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.query import Condition, Query, search_query, wanted
+from domain.query import Condition, Query, left_out, search_query, wanted
 
 
 def _asked(question: str) -> Query:
@@ -94,18 +94,18 @@ def test_a_minus_leaves_a_phrase_a_code_and_an_unspaced_word_out() -> None:
         "yes - no",
         "ls -l",
         "„Model C“-Schulen",
+        "it came -late- that year",
+        "Did it come -late as ever- that year?",
     ],
 )
 def test_a_hyphen_that_is_no_minus_leaves_nothing_out(question: str) -> None:
     assert not any(condition.excludes for condition in _asked(question).conditions)
 
 
-def test_a_minus_in_a_sentence_is_a_dash() -> None:
-    query = search_query('it came -late- that "dry year"', "en", ("en",), leaves_out=False)
-    assert _words(query) == ["came", "late", "dry", "year"]
-    assert [condition.excludes for condition in query.conditions] == [False]
-    phrase = search_query('jaguar -"big cat"', "en", ("en",), leaves_out=False)
-    assert [condition.excludes for condition in phrase.conditions] == [False]
+def test_what_is_left_out_is_told_as_it_was_typed() -> None:
+    asked = 'What is a jaguar -Cars, -"big cat" -AB-12/4, and -levies, or -5 -東京?'
+    assert left_out(asked) == ("Cars", '"big cat"', "AB-12/4", "東京")
+    assert left_out("Ein- und -ausfuhr") == ()
 
 
 def test_what_is_left_out_is_not_wanted() -> None:

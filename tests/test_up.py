@@ -13,13 +13,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+import httpx
 import pytest
 
 from domain.jobs import QUEUES
 
 UP = [sys.executable, "-P", "-m", "app.cli", "up"]
 CHILDREN = {"web", "postgres", *QUEUES}
-READY = re.compile(r"^Beleg is ready: (http://127\.0\.0\.1:\d+)$", re.MULTILINE)
+READY = re.compile(r"^Beleg is ready: (http://[\d.]+:\d+)$", re.MULTILINE)
 
 
 class Run:
@@ -144,6 +145,7 @@ def test_it_serves_refuses_a_second_one_and_ends_without_a_trace(data: Path) -> 
         address = run.address()
         assert not address.endswith(":8470")
         assert is_ready(address)
+        assert httpx.get(f"{address}/").status_code == 200, "who is at the machine is signed in"
         assert set(run.children()) == CHILDREN
 
         second = subprocess.run(
@@ -207,6 +209,12 @@ def test_what_dies_starts_again_at_the_same_address(data: Path) -> None:
         wait_for(all_run_again, timeout_s=30)
         wait_for(lambda: is_ready(address), timeout_s=30)
         assert "worker-ingest was ended by SIGKILL" in run.output.read_text()
+
+
+def test_whoever_listens_on_the_network_signs_nobody_in(data: Path) -> None:
+    with running(data, "--host", "0.0.0.0", "--port", "0", BELEG_LOCAL="1") as run:
+        address = run.address().replace("0.0.0.0", "127.0.0.1")
+        assert httpx.get(f"{address}/").status_code == 401
 
 
 def test_a_port_that_was_asked_for_and_is_taken_is_named(data: Path) -> None:

@@ -53,6 +53,19 @@ async def in_three_notebooks(beleg: Beleg, client: httpx.AsyncClient) -> tuple[s
     return source, notebooks
 
 
+async def test_what_is_no_pdf_is_one_entry_whatever_mode_is_named(beleg: Beleg) -> None:
+    client = await beleg.user()
+    notebook = await beleg.notebook(client)
+    added = [
+        await client.post(
+            f"/notebooks/{notebook}/sources", files={"file": FILE}, data={"pdf_capture": mode}
+        )
+        for mode in ("auto", "text")
+    ]
+    assert [one.status_code for one in added] == [202, 200]
+    assert len({one.json()["id"] for one in added}) == 1
+
+
 async def test_a_file_in_three_notebooks_is_kept_read_and_paid_for_once(start: Start) -> None:
     beleg = await start()
     client = await beleg.user()

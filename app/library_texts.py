@@ -72,6 +72,10 @@ LIBRARY_TEXTS: Mapping[str, tuple[str, str]] = {
         "bis {file}, Ton bis {audio} · {sources} Quellen",
         "up to {file}, audio to {audio} · {sources} sources",
     ),
+    "already_here": (
+        "„{title}“ steht schon in diesem Notizbuch.",
+        "“{title}” is in this notebook already.",
+    ),
     "up_waiting": ("wartet", "waiting"),
     "up_sending": ("{sent} von {size}", "{sent} of {size}"),
     "up_checking": ("wird angenommen …", "being taken in …"),

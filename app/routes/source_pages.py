@@ -70,11 +70,17 @@ async def add(
     problems: list[str] = []
     is_script = request.headers.get("accept") == "application/json"  # ours, a file at a time
 
-    async def attempt(name: str, add_it: Awaitable[object]) -> None:
+    known = {source.id for source in await sources_of(services, user, where)}
+
+    async def attempt(name: str, add_it: Awaitable[tuple[Source, bool]]) -> None:
         try:
-            await add_it
+            source, _ = await add_it
         except Rejected as error:
             problems.append(_named("" if is_script else name, error, t))
+            return
+        if source.id in known:
+            problems.append(t("already_here", title=source.title))
+        known.add(source.id)
 
     for content in form.getall("file", []):
         if isinstance(content, UploadFile) and content.filename:

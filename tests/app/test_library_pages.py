@@ -98,6 +98,7 @@ async def test_the_page_s_script_is_told_in_one_sentence_what_was_not_added(bele
     for files, said in (
         ([("file", ("a.txt", TEXT))], []),
         ([("file", ("a.exe", b"MZ\x90\0\0" * 50))], ["cannot be read"]),
+        ([("file", ("b.txt", TEXT))], ["“a.txt” is in this notebook already."]),
     ):
         answer = await person.send(f"{notebook}/sources", files=files)
         told = answer.json()["problems"]

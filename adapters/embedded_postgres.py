@@ -28,7 +28,7 @@ _CAP_DAC_OVERRIDE = 1
 
 _COMES_UP_WITHIN_S = 120.0
 """Replaying 1 GB of log after a crash takes seconds on an SSD, a minute on a slow disk."""
-_FREES_MEMORY_WITHIN_S = 10.0
+_TRIES_FOR_S = 10.0
 _STOPS_WITHIN_S = 30.0
 _LARGEST_LOG_BYTES = 10_000_000
 
@@ -174,13 +174,18 @@ class EmbeddedPostgres:
         pid_file = self._cluster / "postmaster.pid"
         with suppress(FileNotFoundError):
             pid, _, rest = pid_file.read_text().partition("\n")
+            if not pid.isdecimal():  # killed while it wrote this
+                pid_file.unlink()
+                return
             if _runs_cluster(int(pid), self._cluster):
                 _end(int(pid), lambda: not _runs_cluster(int(pid), self._cluster))
-            elif Path("/proc", pid).exists():
-                # The number went to another program, which PostgreSQL would take for a server.
-                # Its parent's number it knows to be stale; it still checks for shared memory.
+            is_taken = Path("/proc", pid).exists() and not _runs_cluster(int(pid), self._cluster)
+            if is_taken and pid_file.exists():
+                # The number went to another program, or nobody has asked yet how the server ended:
+                # PostgreSQL would take either for a server. Its parent's number it knows to be
+                # stale; it still checks for shared memory.
                 pid_file.write_text(f"{os.getpid()}\n{rest}")
-            left = Path(rest.splitlines()[3])
+            left = Path(*rest.splitlines()[3:4])
             if left.parent == _SHORT_DIR and left != self._socket_dir:
                 shutil.rmtree(left, ignore_errors=True)
 
@@ -193,11 +198,13 @@ class EmbeddedPostgres:
         _give(self._socket_dir, account)
 
     def _run_until_it_answers(self, account: Account | None) -> None:
-        patience = time.monotonic() + _FREES_MEMORY_WITHIN_S
+        patience = time.monotonic() + _TRIES_FOR_S
         while not self._comes_up(account):
             tail = _tail(self._log_file)
-            # The children of a killed server hold its shared memory until they notice.
-            if "shared memory block" not in tail or time.monotonic() > patience:
+            # The children of a killed server hold its shared memory until they notice; and one
+            # that is killed while it starts may well start the next time.
+            again = self.poll() == -signal.SIGKILL or "shared memory block" in tail
+            if not again or time.monotonic() > patience:
                 raise Unavailable(f"PostgreSQL does not start. The end of its log:\n{tail}")
             time.sleep(0.2)
 

@@ -3,6 +3,7 @@ import pwd
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -172,6 +173,47 @@ def test_a_stale_pid_file_that_names_another_program_is_no_obstacle(
     finally:
         bystander.kill()
         bystander.wait()
+
+
+def test_a_pid_file_without_a_number_is_no_obstacle(
+    server: EmbeddedPostgres, tmp_path: Path
+) -> None:
+    server.start()
+    server.stop()
+    (tmp_path / "data" / "cluster" / "postmaster.pid").touch()  # as a kill leaves it
+    server.start()
+
+
+def test_a_server_that_ended_but_was_not_asked_how_is_no_obstacle(
+    server: EmbeddedPostgres, tmp_path: Path
+) -> None:
+    server.start()
+    pid_file = tmp_path / "data" / "cluster" / "postmaster.pid"
+    left = pid_file.read_text()
+    _, _, rest = left.partition("\n")
+    server.stop()
+    ended = subprocess.Popen(["/bin/true"], user=pid_file.parent.stat().st_uid)
+    while is_alive(ended.pid):
+        time.sleep(0.01)
+    pid_file.write_text(f"{ended.pid}\n{rest}")
+    server.start()
+    ended.wait()
+
+
+def test_a_server_that_is_killed_while_it_starts_is_started_again(server: EmbeddedPostgres) -> None:
+    server.start()
+    server.stop()
+
+    def kill() -> None:
+        while server.poll() is not None or server._process is None:  # noqa: SLF001 - to kill it
+            time.sleep(0.001)
+        os.kill(server._process.pid, signal.SIGKILL)  # noqa: SLF001
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with psycopg.connect(server.start()) as connection:
+        killer.join()
+        assert connection.execute("select 1").fetchone() == (1,)
 
 
 def test_an_interrupted_first_start_leaves_no_half_made_cluster(

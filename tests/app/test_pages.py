@@ -340,7 +340,7 @@ def test_every_text_is_used_and_has_the_same_values_in_both_languages() -> None:
         files("app").joinpath(name).read_text()
         for name in (
             *("rendering.py", "answer_html.py", "answer_copy.py", "routes/credential_pages.py"),
-            "routes/usage_pages.py",
+            *("routes/usage_pages.py", "routes/source_pages.py"),
         )
     )
     families = tuple(re.findall(r"""t\(["'](\w+_)["'] ~""", pages))

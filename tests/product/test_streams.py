@@ -1,5 +1,6 @@
 """Streams that are cut, resumed, shared, stopped and orphaned: one run, one bill, one text."""
 
+import signal
 import time
 from collections.abc import Iterator
 from itertools import islice
@@ -174,6 +175,23 @@ def test_a_killed_process_leaves_a_failed_answer_with_the_text_that_was_seen(
     assert row["output_tokens"] == 4096
     [[reserved]] = stage.sql("select reserved from users where id = %s", person.id)
     assert reserved == 0
+
+
+def test_a_process_that_is_told_to_end_finishes_the_answer_it_writes(
+    stage: Stage, person: Person, notebook: str
+) -> None:
+    process, address = stage.product.web()
+    speak_slowly(stage)
+    answer = person.at(address).ask(notebook, QUESTION)
+    with person.at(stage.webs[1]).following(answer) as events:
+        seen = [*until_cited(events)]
+        process.terminate()
+        seen += list(events)
+    assert process.wait(timeout=10) in {0, -signal.SIGTERM}
+    assert seen[-1].kind == "done"
+    stored = person.answer(answer)
+    assert (stored["status"], stored["text"]) == ("complete", LONG)
+    assert [chat.status for chat in chats(stage)] == [Status.SERVED]
 
 
 def test_a_key_asks_once_also_in_parallel_and_after_the_quota(

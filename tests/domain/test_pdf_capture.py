@@ -2,10 +2,11 @@
 
 import pytest
 
-from domain.errors import Unreadable
+from domain.errors import TooLarge, Unreadable
 from domain.pdf_capture import BROKEN, FORM, PdfPage, PdfText, composed, pages_to_see
 from domain.source import CaptureMode
 from domain.transcript import Transcript
+from domain.usecases.capture_source import _require_few
 
 LONG = "A text layer of more than twenty visible characters."
 PDF = PdfText(
@@ -37,6 +38,15 @@ def test_which_pages_are_seen(mode: CaptureMode, pages: list[int]) -> None:
 def test_twenty_visible_characters_are_enough() -> None:
     pages = (PdfPage(1, "a " * 19), PdfPage(2, "a " * 20))
     assert pages_to_see(PdfText(pages), CaptureMode.AUTO) == [1]
+
+
+def test_pages_and_words_beyond_their_limits_are_refused_before_a_picture_is_read() -> None:
+    layers = PdfText((PdfPage(1, "eight words " * 4), PdfPage(2, "more words " * 50)))
+    _require_few(layers, [2], CaptureMode.AUTO, 1, 8)
+    with pytest.raises(TooLarge, match="8 words; 7 is the limit"):
+        _require_few(layers, [2], CaptureMode.AUTO, 1, 7)
+    with pytest.raises(TooLarge, match="PDF_VISION_MAX_PAGES"):
+        _require_few(layers, [1, 2], CaptureMode.VISION, 1, 1_000)
 
 
 def test_auto_takes_the_layer_where_it_is_legible_and_the_picture_elsewhere() -> None:

@@ -160,6 +160,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "Jede Antwort nennt ihre Stellen. Ein Klick auf eine Nummer zeigt den Satz in der Quelle.",
         "Every answer names its passages. Click a number to see the sentence in its source.",
     ),
+    "add_first": ("Quellen hinzufügen", "Add sources"),
     "earlier_turns": ("Frühere Fragen", "Earlier questions"),
     "clear": ("Chat leeren", "Clear chat"),
     "clear_more": (

@@ -193,7 +193,7 @@ def test_the_pages_are_german_and_fit_a_phone(
     expect(page.locator("html")).to_have_attribute("lang", "de")
     new_notebook(page, "Brücken")
     expect(page.get_by_text("Was möchtest du wissen?")).to_be_visible()
-    page.get_by_role("link", name="Quellen", exact=True).click()
+    page.get_by_role("link", name="Quellen hinzufügen").click()
     expect(page.get_by_text("Noch keine Quellen")).to_be_visible()
     upload(page, tmp_path)
     expect(page.locator(".source")).to_contain_text("2 Seiten")

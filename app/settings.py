@@ -286,6 +286,8 @@ class _Environment:
         value = self.text(name, default)
         if value and value.partition("://")[0] not in schemes:
             raise Rejected(f"{name} begins with {' or '.join(f'{s}://' for s in schemes)}.")
+        if value.startswith("http") and not _names_a_host(value):
+            raise Rejected(f"{name} is an address like https://host/v1, with a host after //.")
         return value
 
     def seconds(self, name: str, default: float) -> float:
@@ -342,3 +344,11 @@ class _Environment:
                 )
             return None
         return Endpoint(base_url or _VULTR, key, named)
+
+
+def _names_a_host(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False

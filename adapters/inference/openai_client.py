@@ -50,7 +50,7 @@ class Client(AsyncOpenAI):
         """
         url = self._urls.get(path)
         if url is None:
-            url = self._urls[path] = httpx2.URL(f"{self.base_url}{path}")
+            url = self._urls[path] = httpx2.URL(f"{str(self.base_url).rstrip('/')}/{path}")
         content = msgspec.json.encode(body)
         request = httpx2.Request("POST", url, content=content, **self._every_call)
         try:

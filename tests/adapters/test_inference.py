@@ -381,6 +381,16 @@ class TestOpenAIChatModel(ChatModelContract):
         assert "Incorrect API key provided: [key]" in error.message
         assert KEY not in repr(error)
 
+    async def test_an_address_may_end_with_a_slash_or_have_no_path(
+        self, provider: Provider
+    ) -> None:
+        async with open_client(f"{provider.url}/", KEY) as client:
+            assert isinstance((await everything(OpenAIChatModel(client, "test-chat")))[-1], ChatEnd)
+        async with open_client(provider.url.removesuffix("/v1"), KEY) as client:
+            _, error = await failure(OpenAIChatModel(client, "test-chat"))
+        assert isinstance(error, ModelRefused)
+        assert "No route POST /chat/completions" in error.message
+
     async def test_a_key_that_is_no_secret_mangles_no_message(self, provider: Provider) -> None:
         provider.settings.api_key = "another"
         async with open_client(provider.url, "e") as client:

@@ -39,6 +39,11 @@ ACCOUNT_TEXTS: Mapping[str, tuple[str, str]] = {
         "Dieses Notizbuch ist zum Lesen mit dir geteilt. Fragen kann, wem der Besitzer es erlaubt.",
         "This notebook is shared with you to read. Its owner can let you ask questions, too.",
     ),
+    "to_read": ("Zum Lesen geteilt", "Shared to read"),
+    "to_read_more": (
+        "Öffne eine Quelle, oder höre im Studio, was daraus gemacht wurde.",
+        "Open a source, or hear in the studio what was made from them.",
+    ),
     "leave": ("Notizbuch verlassen", "Leave the notebook"),
     "leave_more": (
         "Du siehst das Notizbuch und deine Fragen darin dann nicht mehr.",

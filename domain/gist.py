@@ -14,8 +14,11 @@ _ASKS = tuple(
         rf"wovon handel[nt] {_NAME}",
         rf"fasse?(?: mir)?(?: bitte)? {_NAME}(?: bitte)?(?: kurz)? zusammen",
         rf"gib(?: mir)? eine[n]? (?:überblick|zusammenfassung)(?: (?:über|von|zu) {_NAME})?",
+        rf"was (?:steht|ist der inhalt)(?: hier| darin)?(?: (?:in|von) {_NAME})?",
+        rf"was sind die wichtigsten (?:punkte|aussagen)(?: (?:in|von|aus) {_NAME})?",
         rf"what (?:is|are) {_NAME}(?: all)? about",
-        rf"summari[sz]e {_NAME}",
+        rf"what are the (?:main|key) points(?: (?:in|of) {_NAME})?",
+        rf"summari[sz]e(?: {_NAME})?",
         rf"give(?: me)? an? (?:short |brief )?(?:summary|overview)(?: of {_NAME})?",
         r"zusammenfassung|überblick|summary|overview",
     )

@@ -318,10 +318,7 @@ def main() -> None:
         return [e for e in listed if not parts or any(part in e.path.name for part in parts)]
 
     with (
-        stage.folder() as folder,
-        stage.database(folder) as url,
-        stage.provider() as provider,
-        stage.product(url, folder, INFERENCE_BASE_URL=provider, **stage.MODELS, **eyes) as beleg,
+        stage.with_models(**eyes) as (beleg, _),
         web(data / "web") as pages,
         hostile(data / "safety") as bad,
     ):

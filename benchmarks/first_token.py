@@ -292,18 +292,13 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=40)
     arguments = parser.parse_args()
     stage.heading("First piece: the product and a bare script")
-    with (
-        stage.folder() as data,
-        stage.database(data) as url,
-        stage.provider() as provider,
-        stage.product(url, data, INFERENCE_BASE_URL=provider, **stage.MODELS) as beleg,
-    ):
+    with stage.with_models() as (beleg, provider):
         _, address = beleg.web()
         beleg.worker()
         parts = texts()
         with closing(stage.account(address)) as client:
             product = f"{client.base_url}notebooks/{fill(client, parts)}/questions"
-            sides = Sides(product, client.headers["Authorization"], provider, url)
+            sides = Sides(product, client.headers["Authorization"], provider, beleg.database_url)
             questions = stage.questions(" ".join(parts).split(), arguments.questions, seed=17)
             holds = asyncio.run(sides.compare(parts, questions))
     sys.exit(0 if holds else 1)

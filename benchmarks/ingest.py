@@ -133,11 +133,9 @@ def main() -> None:
     stage.heading("Ingest: the product and a bare script")
     with (
         tempfile.TemporaryDirectory() as scratch,
-        stage.folder() as data,
-        stage.database(data) as url,
-        stage.provider() as provider,
-        stage.product(url, data, INFERENCE_BASE_URL=provider, **stage.MODELS) as beleg,
+        stage.with_models() as (beleg, provider),
     ):
+        url = beleg.database_url
         paths = papers(Path(scratch))
         pages = pages_of(paths)
         _, address = beleg.web()

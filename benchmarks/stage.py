@@ -103,6 +103,18 @@ def product(database_url: str, data: Path, **environment: str) -> Iterator[Produ
         beleg.stop()
 
 
+@contextmanager
+def with_models(**environment: str) -> Iterator[tuple[Product, str]]:
+    """A product over a database of its own, and the address of the provider of its models."""
+    with (
+        folder() as data,
+        database(data) as url,
+        provider() as models,
+        product(url, data, INFERENCE_BASE_URL=models, **MODELS, **environment) as beleg,
+    ):
+        yield beleg, models
+
+
 def account(address: str) -> httpx.Client:
     """A client of the API, signed in with a token of its own."""
     client = httpx.Client(base_url=f"{address}/api/v1", timeout=600)

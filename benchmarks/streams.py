@@ -179,14 +179,7 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=1000)
     arguments = parser.parse_args()
     stage.heading("Open pages on one web process")
-    with (
-        stage.folder() as data,
-        stage.database(data) as url,
-        stage.provider() as provider,
-        stage.product(
-            url, data, INFERENCE_BASE_URL=provider, BELEG_LOCAL="1", **stage.MODELS
-        ) as beleg,
-    ):
+    with stage.with_models(BELEG_LOCAL="1") as (beleg, _):
         web, address = beleg.web()
         beleg.worker()
         with closing(httpx.Client(base_url=address, timeout=60)) as client:

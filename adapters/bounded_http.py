@@ -1,13 +1,15 @@
 """HTTP answers that fit into this process, whatever a server sends."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
-from typing import cast
+from typing import Any, cast
 
 import httpx2
 
-from domain.errors import ModelUnavailable
+from domain.errors import ModelUnavailable, is_unsent, mark_unsent
 
 _NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+_SENDS = ".send_request_headers.started"
 _CONNECT_S = 5.0
 MOST_BYTES = 64 << 20
 """Ten times the longest answer worth having: vectors of 64 texts, ten minutes of sound."""
@@ -35,7 +37,7 @@ def open_bounded(
         stream = cast("httpx2.AsyncByteStream", response.stream)
         response.stream = _Counted(stream, most_bytes)
 
-    return httpx2.AsyncClient(
+    return _Client(
         base_url=base_url,
         # What is packed has any size: a gigabyte of blanks takes a megabyte.
         headers={**(headers or {}), "Accept-Encoding": "identity"},
@@ -53,6 +55,35 @@ def lost(host: str, error: BaseException | None) -> ModelUnavailable:
     if isinstance(error, TooLong):
         said = str(error)
     return ModelUnavailable(f"{host} {said}.", may_be_billed=sent)
+
+
+def late(host: str, error: TimeoutError) -> ModelUnavailable:
+    """A call that took too long: it may be billed unless it never left."""
+    sent = not is_unsent(error.__cause__)
+    return ModelUnavailable(f"{host} took too long to answer.", may_be_billed=sent)
+
+
+class _Client(httpx2.AsyncClient):
+    """Tells of a call that is cancelled whether anything of it was sent."""
+
+    async def send(
+        self,
+        request: httpx2.Request,
+        **options: Any,  # noqa: ANN401 - they are passed on
+    ) -> httpx2.Response:
+        is_sent = False
+
+        async def trace(event: str, _: Mapping[str, Any]) -> None:
+            nonlocal is_sent
+            is_sent = is_sent or event.endswith(_SENDS)
+
+        request.extensions = {**request.extensions, "trace": trace}
+        try:
+            return await super().send(request, **options)
+        except asyncio.CancelledError as error:
+            if not is_sent:
+                mark_unsent(error)
+            raise
 
 
 class _Counted(httpx2.AsyncByteStream):

@@ -190,6 +190,19 @@ class ModelError(BelegError):
         """What the provider reported, or what was counted until it broke off."""
 
 
+_UNSENT = "nothing was sent"
+
+
+def mark_unsent(error: BaseException) -> None:
+    """Note on what ended a call, its cancellation perhaps, that nothing had left this process."""
+    error.add_note(_UNSENT)
+
+
+def is_unsent(error: BaseException | None) -> bool:
+    """True where that was noted: such a call costs nothing."""
+    return _UNSENT in getattr(error, "__notes__", ())
+
+
 class ModelUnavailable(ModelError):
     """The model's provider does not answer right now."""
 

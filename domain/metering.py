@@ -8,7 +8,13 @@ from datetime import timedelta
 from itertools import count
 from typing import Any, Literal, Protocol, TypeVar
 
-from domain.errors import ModelAnswerInvalid, ModelError, ModelUnavailable, Unavailable
+from domain.errors import (
+    ModelAnswerInvalid,
+    ModelError,
+    ModelUnavailable,
+    Unavailable,
+    is_unsent,
+)
 from domain.ids import AnswerId, CallId, DocumentId, NotebookId, SourceId, UserId, new_id
 from domain.ledger import NOT_SERVED, Intent, Settlement
 from domain.parallel import both
@@ -201,9 +207,9 @@ class Meter:
             except ModelError as error:
                 await _to_its_end(self._settle(intent, settlement_of(error, intent.bound)))
                 raise
-            except asyncio.CancelledError:
+            except asyncio.CancelledError as error:
                 cut = Settlement(CallStatus.CUT, intent.bound)
-                await _to_its_end(self._settle(intent, cut))
+                await _to_its_end(self._settle(intent, NOT_SERVED if is_unsent(error) else cut))
                 raise
             kept = _to_its_end(self._keep(intent, result, after))
             await (both(beside(result), kept) if beside else kept)

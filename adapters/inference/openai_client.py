@@ -11,7 +11,7 @@ import msgspec
 import openai
 from openai import AsyncOpenAI
 
-from adapters.bounded_http import MOST_BYTES, lost, open_bounded
+from adapters.bounded_http import MOST_BYTES, late, lost, open_bounded
 from adapters.refusals import own_words, refusal, retry_after_s
 from domain.errors import ModelUnavailable
 
@@ -102,8 +102,7 @@ def translated(client: AsyncOpenAI, model: str, asked: str) -> Iterator[None]:
     except openai.APIConnectionError as error:
         raise lost(_host(client), error.__cause__) from error
     except TimeoutError as error:
-        message = f"{_host(client)} took too long to answer."
-        raise ModelUnavailable(message, may_be_billed=True) from error
+        raise late(_host(client), error) from error
     except openai.APIError as error:
         # An error object inside a stream: its status, if any, stands in its code.
         code = error.code or ""

@@ -4,8 +4,7 @@ import asyncio
 
 import httpx2
 
-from adapters.bounded_http import lost
-from domain.errors import ModelUnavailable
+from adapters.bounded_http import late, lost
 
 
 async def answer_to(
@@ -24,7 +23,6 @@ async def answer_to(
         async with asyncio.timeout(timeout_s):
             return await client.post(path, content=body, headers={"Content-Type": media_type})
     except TimeoutError as error:
-        message = f"{host} took too long to answer."
-        raise ModelUnavailable(message, may_be_billed=True) from error
+        raise late(host, error) from error
     except (httpx2.RequestError, httpx2.StreamError) as error:
         raise lost(host, error) from error

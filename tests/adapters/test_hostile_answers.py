@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from decimal import Decimal
@@ -19,7 +20,7 @@ from adapters.speech.openai import OpenAISpeech
 from adapters.speech.recording import SpeechHabits
 from adapters.speech.request import answer_to
 from domain.conversation import Message, Role
-from domain.errors import ModelCut, ModelRefused, ModelUnavailable
+from domain.errors import ModelCut, ModelRefused, ModelUnavailable, is_unsent
 from domain.ports import ChatEnd
 from domain.sound import Sound
 from domain.speech import VOICES, Line
@@ -52,6 +53,10 @@ def endless(piece: bytes, status: int = 200) -> Writes:
             await writer.drain()
 
     return write
+
+
+async def silence(_: asyncio.StreamWriter) -> None:
+    """No answer."""
 
 
 def event(data: object) -> bytes:
@@ -174,6 +179,39 @@ async def test_a_usage_without_numbers_is_estimated(usage: dict[str, None] | Non
         *_, end = await everything(chat(client), ASKED, max_tokens=100)
     assert isinstance(end, ChatEnd)
     assert end.usage == TokenUsage(9, 1, estimated=True)
+
+
+@asynccontextmanager
+async def nobody_listening() -> AsyncIterator[Client]:
+    """A client of a machine that lets nobody connect, and refuses nobody."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, socket.socket() as first:
+        first.connect(full.getsockname())
+        async with open_client(f"http://127.0.0.1:{full.getsockname()[1]}/v1", "key") as client:
+            yield client
+
+
+async def cancelled(embedding: Awaitable[TokenUsage]) -> asyncio.CancelledError:
+    calling = asyncio.ensure_future(embedding)
+    await asyncio.sleep(0.1)
+    calling.cancel()
+    with pytest.raises(asyncio.CancelledError) as caught:
+        await calling
+    return caught.value
+
+
+async def test_of_a_cancelled_call_it_is_known_whether_it_was_sent() -> None:
+    async with nobody_listening() as client:
+        assert is_unsent(await cancelled(embed(client)))
+    async with client_of(silence) as client:
+        assert not is_unsent(await cancelled(embed(client)))
+
+
+async def test_a_call_that_is_late_before_it_is_sent_costs_nothing() -> None:
+    async with nobody_listening() as client:
+        embedder = OpenAIEmbedder(client, "m", 2, EmbeddingHabits(timeout_s=0.1))
+        with pytest.raises(ModelUnavailable, match="took too long") as caught:
+            await embedder.embed(["Hund"], role="passage")
+    assert not caught.value.may_be_billed
 
 
 @pytest.mark.parametrize("seconds", ["1e300", "-1", "1e10"])

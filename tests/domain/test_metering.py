@@ -19,6 +19,7 @@ from domain.errors import (
     NotFound,
     OutOfCredit,
     Unavailable,
+    mark_unsent,
 )
 from domain.ids import CallId, UserId, new_id
 from domain.ledger import Intent, Settlement
@@ -103,13 +104,19 @@ class Script:
     dimension = 2
     max_batch_items = 8
     waits = False
+    is_sent = True
 
     async def embed(
         self, _texts: Sequence[str], *, role: Literal["question", "passage"]
     ) -> Embedded:
         assert role == "passage"
         if self.waits:
-            await asyncio.Event().wait()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError as error:
+                if not self.is_sent:
+                    mark_unsent(error)
+                raise
         step = self.steps.pop(0)
         if isinstance(step, BelegError):
             raise step
@@ -216,15 +223,20 @@ async def test_a_caller_that_leaves_while_its_call_is_settled_does_not_drop_the_
     assert books.settled == [(CallStatus.SERVED, 7)]
 
 
-async def test_a_caller_that_leaves_in_mid_call_pays_at_most_its_bound() -> None:
+@pytest.mark.parametrize(
+    ("is_sent", "bill"), [(True, (CallStatus.CUT, 12)), (False, (CallStatus.FAILED, 0))]
+)
+async def test_a_caller_that_leaves_in_mid_call_pays_at_most_its_bound(
+    *, is_sent: bool, bill: tuple[CallStatus, int]
+) -> None:
     books, script = Books(), Script([GOOD])
-    script.waits = True
+    script.waits, script.is_sent = True, is_sent
     call = asyncio.create_task(metered(script, books).embed(["text"], "passage", PAYER))
     await asyncio.sleep(0.01)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    assert books.settled == [(CallStatus.CUT, 12)]
+    assert books.settled == [bill]
 
 
 @dataclass

@@ -41,7 +41,7 @@ ANSWER_TEXTS: Mapping[str, tuple[str, str]] = {
         "Thank you, your feedback is saved.",
     ),
     "about_ask": ("Nur diese Quelle befragen", "Ask about this source alone"),
-    "about_now": ("Nur aus „{title}“", "From “{title}” alone"),
+    "about_now": ("Nur aus „{title}“", "About “{title}” alone"),
     "about_end": ("Wieder alle Quellen befragen", "Ask all sources again"),
     "suggested": ("Fragen zum Anfangen", "Questions to begin with"),
     "suggest": ("Fragen vorschlagen lassen", "Have questions suggested"),

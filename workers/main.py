@@ -10,6 +10,7 @@ import structlog
 import uvloop
 from saq import Worker
 from saq.queue.postgres import PostgresQueue
+from saq.utils import now_seconds
 
 from app.bootstrap import services
 from app.log import set_up_logs
@@ -22,6 +23,11 @@ _BEAT_S = 1.0
 _TIMERS: Any = {"sweep": 2}  # seconds; SAQ's type asks for all its timers
 _ABORT_S = 1.5
 _CONCURRENCY = 4
+_LONGEST_WAIT_S = 300
+_DUE = (
+    "update saq_jobs set scheduled = %s where queue = %s and status = 'queued' and scheduled > %s"
+)
+"""No job is told to wait so long: a clock that was ahead, and was put back, wrote that."""
 _TURN_S = 0.0005
 """Seconds that a computing thread keeps the event loop waiting. Python's own are ten times as long,
 and would be waited for at every answer of the database."""
@@ -79,6 +85,8 @@ class JobQueue(PostgresQueue):
             if (await asked.fetchone()) != (True,):
                 return []
             self._has_sweep_lock = True
+            now = int(now_seconds())
+            await connection.execute(_DUE, (now, self.name, now + _LONGEST_WAIT_S))
             return await super().sweep(lock, abort)
 
 

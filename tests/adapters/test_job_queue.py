@@ -147,6 +147,23 @@ async def test_a_worker_that_hangs_keeps_no_dead_job_from_running_again(
         await other.disconnect()
 
 
+async def test_a_job_that_a_wrong_clock_put_off_is_run(
+    database_url: str, uow: PostgresUnitOfWork
+) -> None:
+    queue = JobQueue.from_url(database_url, name=KIND.queue, min_size=1, max_size=3)
+    async with uow() as tx:
+        await tx.jobs.enqueue(KIND, "one", source_id="s-1")
+    await queue.connect()
+    try:
+        async with queue.pool.connection() as connection:
+            await connection.execute("update saq_jobs set scheduled = scheduled + 3600")
+        assert await queue.dequeue(timeout=0.1) is None
+        await queue.sweep()
+        assert await queue.dequeue(timeout=1)
+    finally:
+        await queue.disconnect()
+
+
 def test_every_queue_has_a_kind_and_every_kind_a_function() -> None:
     assert {kind.queue for kind in JOBS} == set(QUEUES)
     assert INGEST_SOURCE in JOBS

@@ -44,13 +44,17 @@ class Program:
 
 @dataclass(slots=True)
 class Patience:
-    """How long to wait before a dead child starts again, and when to give up."""
+    """How long to wait before a dead child starts again, and when to give up.
+
+    One that has run for a while can: its settings are right, and what it needs will be back.
+    """
 
     failures: int = 0
     next_s: float = _SHORTEST_PAUSE_S
+    has_run: bool = False
 
     def pause_s(self, *, lived_s: float, status: int) -> float | None:
-        """Seconds to wait after a death; None after the third failure in a row within 10 s.
+        """Seconds to wait after a death; None after three within 10 s of one that never ran.
 
         A kill -9 comes from outside (a person, the kernel short of memory): it makes the pause
         longer, but says nothing about the program.
@@ -60,10 +64,10 @@ class Patience:
             status: exit status; a negative number is the signal that ended it.
         """
         if lived_s >= _FAST_DEATH_S:
-            self.failures, self.next_s = 0, _SHORTEST_PAUSE_S
+            self.failures, self.next_s, self.has_run = 0, _SHORTEST_PAUSE_S, True
         elif status != -signal.SIGKILL:
             self.failures += 1
-        if self.failures >= _FAST_FAILURES:
+        if self.failures >= _FAST_FAILURES and not self.has_run:
             return None
         pause_s, self.next_s = self.next_s, min(2 * self.next_s, _LONGEST_PAUSE_S)
         return pause_s
@@ -100,8 +104,8 @@ class Supervisor:
         """Start `program` whenever it is not running; cancelling this stops it in good order.
 
         Raises:
-            Unavailable: it failed three times in a row right after its start; the message ends
-                with the last lines of its log.
+            Unavailable: it never ran, and failed three times in a row right after its start; the
+                message ends with the last lines of its log.
         """
         patience = Patience()
         while True:

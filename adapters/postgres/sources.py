@@ -104,10 +104,15 @@ class PostgresSources(SourceAttempts):
         rows = await self._all(
             f"{SOURCE} join notebook_sources l on l.source_id = s.id"
             " where l.notebook_id = :notebook_id"
-            " and (cast(:after as uuid) is null or s.id > :after)"
-            " order by s.id limit :most",
+            " and (cast(:after as uuid) is null or (l.added_at, s.id) > (coalesce("
+            "(select a.added_at from notebook_sources a"
+            " where a.notebook_id = :notebook_id and a.source_id = :after),"
+            " to_timestamp(cast(:made_s as float8))), cast(:after as uuid)))"
+            " order by l.added_at, s.id limit :most",
             notebook_id=notebook_id,
             after=after,
+            # One that was taken out was added after its id was made: some repeat, none is missed.
+            made_s=(after.int >> 80) / 1000 if after else None,
             most=limit + 1,
         )
         return page_of(rows, limit, source_of)

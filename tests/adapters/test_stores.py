@@ -323,6 +323,27 @@ async def test_links_at_once_do_not_pass_the_limit(uow: PostgresUnitOfWork) -> N
         await tx.notebooks.link(notebook.id, linked.items[0].id, most=2)
 
 
+async def test_sources_of_a_notebook_are_in_the_order_they_were_added(
+    uow: PostgresUnitOfWork,
+) -> None:
+    user = await _user(uow)
+    notebook = await _notebook(uow, user)
+    old, middle, new = [await _source(uow, user) for _ in range(3)]
+    for source in (middle, new, old):
+        async with uow() as tx:
+            await tx.notebooks.link(notebook.id, source.id, most=None)
+    async with uow() as tx:
+        first = await tx.sources.in_notebook(notebook.id, limit=2, after=None)
+        rest = await tx.sources.in_notebook(notebook.id, limit=2, after=first.next_cursor)
+        await tx.notebooks.unlink(notebook.id, new.id)
+        again = await tx.sources.in_notebook(notebook.id, limit=2, after=first.next_cursor)
+        beyond = await tx.sources.in_notebook(notebook.id, limit=2, after=UUID(int=2**128 - 1))
+    assert [s.id for s in first.items] == [middle.id, new.id]
+    assert [s.id for s in rest.items] == [old.id]
+    assert old.id in [s.id for s in again.items], "none is missed"
+    assert not beyond.items
+
+
 # --- sources
 
 

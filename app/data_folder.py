@@ -36,7 +36,7 @@ class DataFolder:
             self.logs.mkdir(mode=0o700, exist_ok=True)
             self._lock = (self.path / "up.lock").open("a+")
         except OSError as error:
-            raise Rejected(f"The data folder cannot be used: {error}") from error
+            raise _unusable(error) from error
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -48,9 +48,12 @@ class DataFolder:
         self._write(address)
 
     def _write(self, address: str | None) -> None:
-        self._lock.truncate(0)
-        json.dump({"pid": os.getpid(), "address": address}, self._lock)
-        self._lock.flush()
+        try:
+            self._lock.truncate(0)
+            json.dump({"pid": os.getpid(), "address": address}, self._lock)
+            self._lock.flush()
+        except OSError as error:  # the disk is full
+            raise _unusable(error) from error
 
     def _holder(self) -> str:
         self._lock.seek(0)
@@ -60,3 +63,7 @@ class DataFolder:
             return "it is just starting"
         where = holder["address"] or "still starting"
         return f"{where} (pid {holder['pid']})"
+
+
+def _unusable(error: OSError) -> Rejected:
+    return Rejected(f"The data folder cannot be used: {error}")

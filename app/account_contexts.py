@@ -26,6 +26,8 @@ class SignInPage:
     next: str
     email: str
     problem: str
+    is_reset: bool = False
+    """A new password was just set."""
 
 
 @dataclass(frozen=True, slots=True)

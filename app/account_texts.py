@@ -55,6 +55,10 @@ ACCOUNT_TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "sign_in_at": ("Anmelden über {provider}", "Sign in at {provider}"),
     "reset_title": ("Neues Passwort", "New password"),
+    "reset_done": (
+        "Dein neues Passwort gilt. Melde dich damit an.",
+        "Your new password is set. Sign in with it.",
+    ),
     "reset_do": ("Passwort setzen", "Set the password"),
     "account": ("Konto", "Account"),
     "current_password": ("Bisheriges Passwort", "Current password"),

@@ -114,6 +114,7 @@ async def form_page(
         provider=provider_name(services),
         email=email,
         problem=around.words.problem(error.problem) if error else "",
+        is_reset="reset" in given,
     )
     return page(request, context, status=422 if error else 200)
 

@@ -121,7 +121,7 @@ async def reset(secret: PathText, request: AnyRequest, services: Wired) -> Respo
         around = frame(request, None)
         problem = around.words.problem(error.problem)
         return page(request, ResetPage(around, secret, problem), status_of(error))
-    return go_to(request, "/sign-in")
+    return go_to(request, "/sign-in?reset=done")
 
 
 @get("/admin/audit")

@@ -235,6 +235,7 @@ def every_context(around: Frame) -> list[Context]:
                 next="/",
                 email=EVIL,
                 problem=EVIL,
+                is_reset=not is_new,
             )
             for is_new, is_open in ((False, True), (False, False), (True, True))
         ),

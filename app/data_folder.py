@@ -34,7 +34,7 @@ class DataFolder:
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.logs.mkdir(mode=0o700, exist_ok=True)
-            self._lock = (self.path / "up.lock").open("a+")
+            self._lock = (self.path / "up.lock").open("ab+", buffering=0)
         except OSError as error:
             raise _unusable(error) from error
         try:
@@ -50,9 +50,9 @@ class DataFolder:
     def _write(self, address: str | None) -> None:
         try:
             self._lock.truncate(0)
-            json.dump({"pid": os.getpid(), "address": address}, self._lock)
-            self._lock.flush()
+            self._lock.write(json.dumps({"pid": os.getpid(), "address": address}).encode())
         except OSError as error:  # the disk is full
+            self._lock.close()
             raise _unusable(error) from error
 
     def _holder(self) -> str:

@@ -114,8 +114,8 @@ class OpenAIVision:
         choice = answer.choices[0] if answer.choices else _Choice()
         text = _bare(choice.message.content or "")
         usage = TokenUsage(sent_tokens, about_tokens(text), estimated=True)
-        if told := answer.usage:
-            usage = TokenUsage(told.prompt_tokens or 0, told.completion_tokens or 0)
+        if (told := answer.usage) and told.prompt_tokens is not None:
+            usage = TokenUsage(told.prompt_tokens, told.completion_tokens or 0)
         match choice.finish_reason:
             case "content_filter":
                 return Transcript(text, usage, _REFUSED)

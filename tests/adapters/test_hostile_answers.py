@@ -16,12 +16,13 @@ from adapters.inference.chat import ChatTimeouts, OpenAIChatModel
 from adapters.inference.embedder import EmbeddingHabits, OpenAIEmbedder
 from adapters.inference.openai_client import Client, open_client
 from adapters.inference.transcriber import OpenAITranscriber
+from adapters.inference.vision import OpenAIVision
 from adapters.speech.openai import OpenAISpeech
 from adapters.speech.recording import SpeechHabits
 from adapters.speech.request import answer_to
 from domain.conversation import Message, Role
 from domain.errors import ModelCut, ModelRefused, ModelUnavailable, is_unsent
-from domain.ports import ChatEnd
+from domain.ports import ChatEnd, Picture, Seen
 from domain.sound import Sound
 from domain.speech import VOICES, Line
 from domain.usage import TokenUsage
@@ -174,6 +175,10 @@ async def test_a_usage_without_numbers_is_estimated(usage: dict[str, None] | Non
     body = json.dumps({"data": rows, "usage": usage}).encode()
     async with client_of(answering(body)) as client:
         assert await embed(client) == TokenUsage(1, estimated=True)
+    read = {"choices": [{"message": {"content": "Halt!"}, "finish_reason": "stop"}], "usage": usage}
+    async with client_of(answering(json.dumps(read).encode())) as client:
+        picture = Picture(b"png", "image/png", 14, 14)
+        assert (await OpenAIVision(client, "m").transcribe(picture, Seen.PAGE)).usage.estimated
     last = event({"choices": [], "usage": usage})
     async with client_of(answering(told("Ja.", "stop") + last)) as client:
         *_, end = await everything(chat(client), ASKED, max_tokens=100)

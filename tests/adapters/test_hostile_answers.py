@@ -176,7 +176,8 @@ async def test_a_usage_without_numbers_is_estimated(usage: dict[str, None] | Non
     async with client_of(answering(body)) as client:
         assert await embed(client) == TokenUsage(1, estimated=True)
     read = {"choices": [{"message": {"content": "Halt!"}, "finish_reason": "stop"}], "usage": usage}
-    async with client_of(answering(json.dumps(read).encode())) as client:
+    seen = answering(json.dumps(read).encode(), 200, "content-type: application/json")
+    async with client_of(seen) as client:
         picture = Picture(b"png", "image/png", 14, 14)
         assert (await OpenAIVision(client, "m").transcribe(picture, Seen.PAGE)).usage.estimated
     last = event({"choices": [], "usage": usage})

@@ -16,7 +16,7 @@ _CPU_S = 30
 def main() -> None:
     """Limit this process, and run the program in its place."""
     parent, *command = sys.argv[1:]
-    confine(int(parent), memory_bytes=_MEMORY_BYTES)
+    confine(int(parent), memory_bytes=_MEMORY_BYTES, starts_threads=True)
     allow_cpu(_CPU_S)
     os.execv(command[0], command)  # noqa: S606 - a fixed program, no shell
 

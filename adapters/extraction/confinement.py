@@ -7,6 +7,8 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _MOST_FILES = 16
 _PR_SET_PDEATHSIG = 1
@@ -35,13 +37,26 @@ def confine(
     for limit, most in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, written_bytes),
-        *([] if starts_threads else [(resource.RLIMIT_NPROC, 0)]),
         (resource.RLIMIT_NOFILE, _MOST_FILES),
         (resource.RLIMIT_AS, _size_bytes() + memory_bytes),
     ):
         _, hard = resource.getrlimit(limit)
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(limit, (least, least))
+    if not starts_threads:
+        _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+        resource.setrlimit(resource.RLIMIT_NPROC, (0, hard))  # see `threads_allowed`
+
+
+@contextmanager
+def threads_allowed() -> Iterator[None]:
+    """Let threads start within the block, for a library that cannot do without."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    resource.setrlimit(resource.RLIMIT_NPROC, (hard, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
 
 
 def _size_bytes() -> int:

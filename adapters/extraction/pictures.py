@@ -1,12 +1,13 @@
 """Image files, and pages of PDFs, as pictures that a model reads. Runs in the child process."""
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from io import BytesIO
 
 import pypdfium2 as pdfium
 from PIL import Image, ImageOps
 
+from adapters.extraction.confinement import threads_allowed
 from adapters.extraction.pdf_pages import PdfFile
 from adapters.extraction.wire import PictureFile
 from domain.errors import NotFound, Unreadable
@@ -31,6 +32,12 @@ def upright(content: bytes, most_pixels: int) -> PictureFile:
     Raises:
         Unreadable: damaged, or with more pixels than are decoded.
     """
+    # What decodes HEIC starts a thread, whatever it is told.
+    with threads_allowed() if content[4:8] == b"ftyp" else nullcontext():
+        return _upright(content, most_pixels)
+
+
+def _upright(content: bytes, most_pixels: int) -> PictureFile:
     image = _opened(content)
     if image.width * image.height > _MOST_PIXELS:
         raise Unreadable(

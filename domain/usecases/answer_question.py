@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 
 from domain import extractive, prompt, refusals
 from domain.answer_writer import AnswerWriter
@@ -26,6 +27,7 @@ from domain.query import search_query, wanted
 from domain.refusals import names_one
 from domain.reranking import MeteredReranker
 from domain.retrieval import Hit, RetrievalSettings, Scope, evenly
+from domain.section import under
 from domain.stores import UnitOfWork
 from domain.usage import CallKind, CallStatus, TokenUsage, about_tokens, most_tokens
 
@@ -234,11 +236,12 @@ class AnswerQuestion:
     async def _quote(self, run: _Run) -> None:
         """Answer with sentences of the sources, or refuse where none is near enough."""
         await self._keep_retrieved(run)
-        if run.wants_gist and (told := await asyncio.to_thread(gist, run.hits)):
+        question = run.answer.question
+        tell = gist if run.wants_gist else partial(under, question)
+        if told := await asyncio.to_thread(tell, run.hits):
             for rank, start, end in told:
                 run.show(run.writer.quote(rank, start, end))
             return None
-        question = run.answer.question
         evidence = [
             extractive.Evidence(h.rank, h.text, h.language, h.similarity, h.score, h.start)
             for h in run.hits

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from domain.digest import digest
 from domain.embedding_set import EmbeddingSet
-from domain.errors import AnswerTooLong, BelegError, ModelUnavailable
+from domain.errors import AnswerTooLong, BelegError, ModelUnavailable, Unavailable
 from domain.ids import VersionId
 from domain.metering import Call, Meter, Payer
 from domain.ports import ChatEnd, ChatModel
@@ -45,7 +45,7 @@ class SummariseSource:
         """Run once. Whatever goes wrong, the source stays ready, and says why it has no summary.
 
         Raises:
-            ModelUnavailable: worth another run later.
+            ModelUnavailable, Unavailable: worth another run later.
         """
         async with self.uow() as tx:
             task = await tx.summaries.begin(version_id)
@@ -62,6 +62,8 @@ class SummariseSource:
                 await self._write(version_id, task, self.chat)
         except _NotWanted:
             return
+        except Unavailable:  # the database was: that is no reason to have no summary
+            raise
         except ModelUnavailable as error:
             if task.tries < _MOST_TRIES:
                 raise

@@ -46,6 +46,8 @@ def confine(
     if not starts_threads:
         _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
         resource.setrlimit(resource.RLIMIT_NPROC, (0, hard))  # see `threads_allowed`
+        # NumPy, which many libraries load, ends a process that may not start its threads.
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 
 @contextmanager

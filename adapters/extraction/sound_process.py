@@ -137,12 +137,7 @@ async def _started(
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env={
-                "PYTHONPATH": _ROOT,
-                "PYTHONDONTWRITEBYTECODE": "1",
-                "LC_ALL": "C.UTF-8",
-                "OPENBLAS_NUM_THREADS": "1",  # it may start none, but where it is root
-            },
+            env={"PYTHONPATH": _ROOT, "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"},
             cwd="/",
             pass_fds=(source, *more[:1]),
             start_new_session=True,

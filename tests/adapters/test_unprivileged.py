@@ -7,8 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from tests.adapters.made_sound import tone, wav
@@ -28,6 +30,18 @@ async def main(content):
     print((await reader.picture(content, most_pixels=1_000)).width > 0)
     await reader.aclose()
 """
+PAGE = """
+async def main(content):
+    reader = FileReader(PdfProcesses(size=1))
+    print((await reader.read(content, SourceKind.HTML)).passages[0].text.strip())
+    await reader.aclose()
+"""
+WORKBOOK = """
+async def main(content):
+    reader = FileReader(PdfProcesses(size=1))
+    print("red" in (await reader.read(content, SourceKind.XLSX)).passages[0].text)
+    await reader.aclose()
+"""
 VOICE = """
 async def main(content):
     speech = installed_voices(SoundProcesses())
@@ -41,6 +55,7 @@ from adapters.extraction.pdf_process import PdfProcesses
 from adapters.extraction.reader import FileReader
 from adapters.extraction.sound_process import SoundProcesses
 from adapters.speech.local import installed_voices
+from domain.source import SourceKind
 from domain.speech import VOICES, Line
 """
 
@@ -62,6 +77,18 @@ def as_nobody(script: str, content: bytes) -> str:
 
 def test_a_recording_is_opened() -> None:
     assert as_nobody(SOUND, wav(tone(1))) == "wav"
+
+
+def test_a_web_page_is_opened() -> None:
+    page = b"<html><body><article><p>The bridge is red and long.</p></article></body></html>"
+    assert as_nobody(PAGE, page) == "The bridge is red and long."
+
+
+def test_a_workbook_is_opened() -> None:
+    book, out = openpyxl.Workbook(), BytesIO()
+    book.worksheets[0].append(["bridge", "red"])
+    book.save(out)
+    assert as_nobody(WORKBOOK, out.getvalue()) == "True"
 
 
 def test_a_heic_picture_is_opened(shared_data: Path) -> None:

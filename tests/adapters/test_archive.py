@@ -81,7 +81,8 @@ async def test_files_are_told_however_many_there_are(tmp_path: Path) -> None:
     path.write_bytes(one + end)
     with zipfile.ZipFile(path) as archive:
         assert len(archive.namelist()) == count + 1
-        assert (archive.read("one.txt"), archive.read("end.txt")) == (b"one", b"end")
+        # Newer Pythons read no file whose entry is told twice, as `one.txt` is here.
+        assert archive.read("end.txt") == b"end"
 
 
 async def test_parts_beyond_four_gigabytes_are_found(tmp_path: Path) -> None:

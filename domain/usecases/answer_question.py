@@ -70,6 +70,8 @@ class _Run:
     """False while that call has not left this process."""
     settlement: Settlement | None = None
     """How that call ended; None while it has not."""
+    held: list[str | Citation] = field(default_factory=list)
+    """What the writer made and is shown once the hits are kept; a stop may come meanwhile."""
     received: int = 0
     """Bytes of text that the model wrote."""
 
@@ -138,7 +140,7 @@ class AnswerQuestion:
         finally:
             run.log.close()
             await asyncio.gather(flusher, return_exceptions=True)
-            run.show(run.writer.finish())
+            run.show([*run.held, *run.writer.finish()])
             await asyncio.shield(self._finish(run, status, problem))
 
     async def _until_stopped(
@@ -313,7 +315,9 @@ class AnswerQuestion:
                     pieces = run.writer.feed(event.text)
                     # The first words wait for nothing, a citation for what it points to.
                     if not is_first or any(isinstance(piece, Citation) for piece in pieces):
+                        run.held = pieces
                         await self._keep_retrieved(run)
+                        run.held = []
                     run.show(pieces)
                     await run.log.first_shown()
 

@@ -292,6 +292,30 @@ async def test_a_stop_closes_the_call_keeps_the_text_and_bills_an_estimate() -> 
     assert sent > 0
 
 
+class Slow(Database):
+    """A database that is asked to keep what was found, and does not come to answer."""
+
+    def __init__(self, asked: Callable[[], None]) -> None:
+        super().__init__(hits=hits_of(["A bridge spans a gap."]))
+        self.asked = asked
+
+    async def keep_retrieved(self, _id: AnswerId, hits: Sequence[Hit]) -> None:
+        is_first = "keep" not in self.order
+        await super().keep_retrieved(_id, hits)
+        if is_first:
+            self.asked()
+            await asyncio.Event().wait()
+
+
+async def test_a_stop_while_what_was_found_is_kept_loses_no_piece() -> None:
+    live = LiveAnswer()
+    database = Slow(live.stop.set)
+    answer = await run(database, Model(["A bridge ", "spans a gap [1]. "]), live)
+    assert answer.status is AnswerStatus.STOPPED
+    assert answer.text == shown(database) == "A bridge spans a gap [1]. "
+    assert [event.kind for event in database.events].count(EventKind.CITATION) == 1
+
+
 async def test_text_that_no_column_takes_is_left_out_and_cut_pairs_are_joined() -> None:
     database = Database()
     deltas = ["A\0 bri\ud83d", "\ude42dge", "\udc00 spans\ud83d", ChatEnd("stop", USED)]

@@ -12,7 +12,14 @@ from domain.checks import checks_of
 from domain.conversation import Answer, AnswerMode, AnswerStatus, Citation, EventKind, Message
 from domain.digest import gist
 from domain.embedding_set import EmbeddingSet
-from domain.errors import AnswerTooLong, BelegError, ModelError, Problem, Unavailable
+from domain.errors import (
+    AnswerTooLong,
+    BelegError,
+    ModelError,
+    Problem,
+    Unavailable,
+    is_unsent,
+)
 from domain.event_log import EventLog
 from domain.gist import asked_of
 from domain.ids import CallId, new_id
@@ -269,6 +276,9 @@ class AnswerQuestion:
             call = await self._open_call(run, chat)
             try:
                 return await self._stream(run, chat, call)
+            except asyncio.CancelledError as error:
+                run.is_sent = not is_unsent(error)
+                raise
             except ModelError as error:
                 # A call that came to its end was served, whatever is wrong with what it brought.
                 run.settlement = run.settlement or settlement_of(error, call.bound)

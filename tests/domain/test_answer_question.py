@@ -13,7 +13,7 @@ import pytest
 
 from domain.conversation import Answer, AnswerEvent, AnswerMode, AnswerStatus, EventKind, Message
 from domain.embedding_set import EmbeddingSet
-from domain.errors import BelegError, ModelCut, ModelUnavailable, Unavailable
+from domain.errors import BelegError, ModelCut, ModelUnavailable, Unavailable, mark_unsent
 from domain.ids import AnswerId, CallId, NotebookId, SourceId, UserId, new_id
 from domain.ledger import Intent, Settlement
 from domain.live import LiveAnswer
@@ -290,6 +290,31 @@ async def test_a_stop_closes_the_call_keeps_the_text_and_bills_an_estimate() -> 
     [(status, sent, wrote)] = database.bills
     assert (status, wrote) == (CallStatus.CUT, 2)
     assert sent > 0
+
+
+class Unreached(Model):
+    """A model whose provider lets nobody connect."""
+
+    async def stream(
+        self, messages: Sequence[Message], *, max_tokens: int
+    ) -> AsyncGenerator[ChatDelta | ChatEnd, None]:
+        try:
+            async for event in super().stream(messages, max_tokens=max_tokens):
+                yield event
+        except asyncio.CancelledError as error:
+            mark_unsent(error)
+            raise
+
+
+async def test_a_stop_before_anything_was_sent_costs_nothing() -> None:
+    database, live = Database(), LiveAnswer()
+    model = Unreached([asyncio.Event()])
+    running = asyncio.create_task(run(database, model, live))
+    async with asyncio.timeout(10):
+        await model.waiting.wait()
+    live.stop.set()
+    assert (await running).status is AnswerStatus.STOPPED
+    assert database.bills == [(CallStatus.FAILED, 0, 0)]
 
 
 class Slow(Database):

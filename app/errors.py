@@ -61,6 +61,8 @@ _DETAIL_OF_STATUS = {
     413: "The request is larger than this address takes.",
 }
 _RETRY_AFTER_S = 5
+_HUNG_UP = "client disconnected prematurely"
+"""What the framework says, with status 500, of an upload that breaks off."""
 
 
 class ProblemBody(msgspec.Struct):
@@ -99,6 +101,9 @@ def on_beleg_error(request: AnyRequest, error: errors.BelegError) -> Response[An
 def on_http_error(request: AnyRequest, error: HTTPException) -> Response[Any]:
     """An error of the framework: unknown path, wrong method, malformed body."""
     status = error.status_code
+    if error.detail == _HUNG_UP:
+        log.info("hung_up", path=request.url.path)
+        return _respond(request, "invalid_request", "The request breaks off.", 400, {})
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return on_unexpected(request, error)
     detail = _DETAIL_OF_STATUS.get(status) or error.detail

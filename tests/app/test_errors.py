@@ -2,12 +2,14 @@
 
 import inspect
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from litestar import Litestar, get
+from litestar import Litestar, Request, get, post
 from litestar.exceptions import HTTPException, InternalServerException
 from litestar.params import FromQuery
 from litestar.testing import create_test_client
+from structlog.testing import capture_logs
 
 from app.errors import (
     STATUS,
@@ -127,3 +129,39 @@ def test_a_stored_problem_keeps_its_code_and_gets_its_status_back() -> None:
     body = stored_problem(Problem("credit_exhausted", "No credit."))
     assert (body.status, body.code, body.detail) == (402, "credit_exhausted", "No credit.")
     assert stored_problem(Problem("something_else", "?")).status == 500
+
+
+async def test_an_upload_that_breaks_off_is_no_mistake_of_ours() -> None:
+    @post("/api/read")
+    async def read(request: Request[Any, Any, Any]) -> None:
+        async for _ in request.stream():
+            pass
+
+    said: list[Any] = []
+    told: list[Any] = [{"type": "http.request", "body": b"half", "more_body": True}]
+
+    async def receive() -> Any:  # noqa: ANN401 - a message of ASGI
+        return told.pop() if told else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:  # noqa: ANN401
+        said.append(message)
+
+    app = Litestar([read], exception_handlers={HTTPException: on_http_error}, openapi_config=None)
+    scope: Any = {
+        "type": "http",
+        "method": "POST",
+        "path": "/api/read",
+        "raw_path": b"/api/read",
+        "query_string": b"",
+        "headers": [],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 2),
+        "scheme": "http",
+        "root_path": "",
+        "http_version": "1.1",
+        "app": app,
+    }
+    with capture_logs() as logs:
+        await app(scope, receive, send)
+    assert said[0]["status"] == 400
+    assert [(log["event"], log["log_level"]) for log in logs] == [("hung_up", "info")]

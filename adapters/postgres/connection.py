@@ -1,19 +1,18 @@
 """Open the pool, teach it pgvector's wire format, translate driver errors."""
 
 import math
-import struct
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import asyncpg
 import numpy as np
+from pgvector import HalfVector
 from sqlalchemy.engine import make_url
 
 from domain.errors import NotFound, Unavailable
 from domain.ports import Vectors
 
-_HEADER = struct.Struct(">HH")
 _FOREIGN_KEY = "23503"
 _READ_ONLY = "25006"
 """As a database is that is about to become, or has just been, the standby of another one."""
@@ -88,11 +87,11 @@ async def _keep(_connection: asyncpg.Connection) -> None:
 
 
 def _encode(vector: Vectors) -> bytes:
-    return _HEADER.pack(len(vector), 0) + vector.astype(">f2").tobytes()
+    return HalfVector(vector).to_binary()
 
 
 def _decode(data: bytes) -> Vectors:
-    return np.frombuffer(data, dtype=">f2", offset=_HEADER.size).astype(np.float32)
+    return HalfVector.from_binary(data).to_numpy().astype(np.float32)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from domain.notebook import Holding
 
 _NAME = "(?P<name>.+?)"
 _ASKS = tuple(
-    re.compile(rf"\s*(?:(?:please|bitte),?\s)?{words}\s*[?.!]*\s*", re.IGNORECASE)
+    re.compile(rf"(?:(?:please|bitte),? )?{words}", re.IGNORECASE)
     for words in (
         rf"worum geht(?:[’']s| es)(?: hier| darin)?(?: in {_NAME})?",
         rf"wovon handel[nt] {_NAME}",
@@ -40,8 +40,9 @@ def asked_of(question: str, documents: Sequence[Holding]) -> tuple[SourceId, ...
 
     "What is this about?" asks for all of them, "What is “Bridges” about?" for what is called so.
     """
+    line = " ".join(question.split()).rstrip(" ?.!")
     for words in _ASKS:
-        if asked := words.fullmatch(question):
+        if asked := words.fullmatch(line):
             name = asked.groupdict().get("name")
             if name is None or _ALL.fullmatch(name):
                 return tuple(document.id for document in documents) or None

@@ -47,6 +47,8 @@ _SIGNS = re.compile(
 _PHRASES = ("straight", "curly", "french", "german", "corner", "white")
 _BEFORE_A_SECOND_HALF = re.compile(r"(?:(?:^|\s)(?:und|oder|bzw\.?|sowie|and|or|&)|[-/],?)\s+$")
 """"Lohnsteuer und -abgaben", "Ein- und -ausfuhr": the hyphen stands for the word before."""
+_LONGEST_BEFORE = 20
+"""Characters of that: whoever looks at all that is before each of many words looks for long."""
 _ENDS_IN_A_DASH = re.compile(r"(?:[ ][^\W\d_][^\s-]*){1,8}-(?!\S)")
 """"when it came -late as ever- that year": a pair of dashes around a few words."""
 _AFTER_A_WORD = ".,;:!?)"
@@ -100,7 +102,8 @@ def _excludes(sign: re.Match[str]) -> bool:
         return False
     if word.rstrip(_AFTER_A_WORD).endswith("-") or _ENDS_IN_A_DASH.match(sign.string, sign.end()):
         return False
-    return not _BEFORE_A_SECOND_HALF.search(sign.string[: sign.start()])
+    start = sign.start()
+    return not _BEFORE_A_SECOND_HALF.search(sign.string, max(0, start - _LONGEST_BEFORE), start)
 
 
 def _conditions(sign: re.Match[str], languages: Sequence[str]) -> Iterator[Condition]:

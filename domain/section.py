@@ -14,7 +14,7 @@ from domain.source import count_words
 
 _NAME = "(?P<name>.+?)"
 _ASKS = tuple(
-    re.compile(rf"\s*{words}\s*[?.!]*\s*", re.IGNORECASE)
+    re.compile(words, re.IGNORECASE)
     for words in (
         rf"was (?:steht|sagt|regelt|besagt|bestimmt|enthält|heißt es)(?: in| unter)? {_NAME}",
         rf"was ist (?:in|unter) {_NAME} (?:geregelt|bestimmt|festgelegt)",
@@ -50,8 +50,9 @@ def under(question: str, hits: Sequence[Hit]) -> list[tuple[int, int, int]]:
 
 def _asked(question: str) -> str:
     """The label that a question asks for alone; "" where it asks for anything else."""
+    line = " ".join(question.split()).rstrip(" ?.!")
     for words in _ASKS:
-        if asked := words.fullmatch(question):
+        if asked := words.fullmatch(line):
             name = asked["name"]
             labels = labelled(name)
             if len(labels) == 1 and _is_label(name, labels[0][0]):

@@ -1,5 +1,6 @@
 """What asks for the gist of sources is told from what asks for something in them."""
 
+import time
 from uuid import UUID
 
 import pytest
@@ -46,6 +47,13 @@ DOCUMENTS = (
 )
 def test_what_asks_for_a_gist(question: str, asked: tuple[SourceId, ...] | None) -> None:
     assert asked_of(question, DOCUMENTS) == asked
+
+
+@pytest.mark.parametrize("piece", [" ", "? ", "all "])
+def test_the_longest_question_for_a_gist_takes_no_time(piece: str) -> None:
+    start = time.perf_counter()
+    assert asked_of(f"Summarise a{piece * (7900 // len(piece))}b", DOCUMENTS) is None
+    assert time.perf_counter() - start < 1
 
 
 def test_nothing_has_no_gist() -> None:

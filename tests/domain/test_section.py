@@ -1,5 +1,6 @@
 """What asks for the text below a heading with a number gets that text."""
 
+import time
 from uuid import UUID
 
 import pytest
@@ -75,3 +76,9 @@ def test_each_source_has_its_share() -> None:
         *FIRST[:3],
         *("Sie geht im Herbst an.", "Im Frühling geht sie aus.", "Niemand muss bitten."),
     ]
+
+
+def test_the_longest_question_for_a_section_takes_no_time() -> None:
+    start = time.perf_counter()
+    assert _told(f"Was steht in{' ' * 3000}Artikel{'? ' * 2000}5", _hit(LAW)) == []
+    assert time.perf_counter() - start < 1

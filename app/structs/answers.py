@@ -175,7 +175,8 @@ class SuggestionsOut(msgspec.Struct):
 class AnswerOut(msgspec.Struct):
     """An answer; `checks` and `stripped_markers` are there once it has ended.
 
-    `left_out`: what stands behind a minus in the question; no chunk that holds it was retrieved.
+    `left_out`: what stands behind a minus in the question; no chunk that holds it was retrieved,
+    but for words like "the", which no search looks for.
     """
 
     id: UUID

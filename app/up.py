@@ -100,9 +100,12 @@ class _Database:
             started = time.monotonic()
             while (status := self._own.poll()) is None:  # noqa: ASYNC110 - its end sets no event
                 await asyncio.sleep(0.2)
-            if patience.pause_s(lived_s=time.monotonic() - started, status=status) is None:
+            pause_s = patience.pause_s(lived_s=time.monotonic() - started, status=status)
+            if pause_s is None:
                 raise Unavailable("The database ended three times in a row; see postgres.log.")
             _say(f"The database ended (status {status}); it starts again")
+            if patience.failures:  # not as soon as it ran for a while, or was killed
+                await asyncio.sleep(pause_s)
             # Blocks on purpose: no other child starts again before the database answers.
             self._own.start()
 

@@ -104,7 +104,7 @@ class _Database:
             if pause_s is None:
                 raise Unavailable("The database ended three times in a row; see postgres.log.")
             _say(f"The database ended (status {status}); it starts again")
-            if patience.failures:  # not as soon as it ran for a while, or was killed
+            if patience.failures:  # else it ran for a while, or was killed: at once
                 await asyncio.sleep(pause_s)
             # Blocks on purpose: no other child starts again before the database answers.
             self._own.start()

@@ -1,6 +1,6 @@
 """From a question to the first piece of its answer, over HTTP: the product and a bare script.
 
-    python benchmarks/first_token.py [--questions 40]
+    python benchmarks/first_token.py [--questions 120]
 
 The product: signed in by a token, a notebook of about 1,000 chunks, streaming over the POST, read
 from a socket. The floor: the bare script of `floor.py` over the same texts, provider and
@@ -289,7 +289,7 @@ class Sides:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--questions", type=int, default=120)
     arguments = parser.parse_args()
     stage.heading("First piece: the product and a bare script")
     with stage.with_models() as (beleg, provider):

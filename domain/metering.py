@@ -53,7 +53,8 @@ def bill(status: CallStatus, usage: TokenUsage, bound: TokenUsage, error: str = 
     """
     if usage.may_be_of(bound):
         return Settlement(status, usage, error)
-    return Settlement(status, replace(bound, estimated=True), _IMPOSSIBLE)
+    why = error if usage.estimated else _IMPOSSIBLE
+    return Settlement(status, replace(bound, estimated=True), why)
 
 
 def settlement_of(error: ModelError, bound: TokenUsage) -> Settlement:

@@ -14,6 +14,7 @@ import pytest
 from domain.errors import (
     BelegError,
     ModelAnswerInvalid,
+    ModelCut,
     ModelRefused,
     ModelUnavailable,
     NotFound,
@@ -23,7 +24,7 @@ from domain.errors import (
 )
 from domain.ids import CallId, UserId, new_id
 from domain.ledger import Intent, Settlement
-from domain.metering import Meter, MeteredEmbedder, Payer, wait_s
+from domain.metering import Meter, MeteredEmbedder, Payer, settlement_of, wait_s
 from domain.ports import Embedded
 from domain.prices import PriceList
 from domain.stores import Stores, UnitOfWork
@@ -274,6 +275,12 @@ async def test_a_usage_that_cannot_be_is_billed_at_the_bound(tokens: int) -> Non
     with pytest.raises(ModelRefused):
         await metered(Script([refused]), books).embed(["text"], "passage", PAYER)
     assert books.settled == [(CallStatus.SERVED, 12), (CallStatus.CUT, 12)]
+
+
+def test_a_model_that_is_cut_for_writing_on_and_on_is_told_of_as_that() -> None:
+    cut = ModelCut("It writes on.", usage=TokenUsage(7, 64_000, estimated=True))
+    bound = TokenUsage(12, 2_000, estimated=True)
+    assert settlement_of(cut, bound) == Settlement(CallStatus.CUT, bound, "It writes on.")
 
 
 async def test_calls_are_renewed_while_they_are_made_and_no_longer() -> None:

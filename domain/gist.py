@@ -10,15 +10,16 @@ _NAME = "(?P<name>.+?)"
 _ASKS = tuple(
     re.compile(rf"(?:(?:please|bitte),? )?{words}", re.IGNORECASE)
     for words in (
-        rf"worum geht(?:[’']s| es)(?: hier| darin)?(?: in {_NAME})?",
+        rf"worum geht(?:[’']s| es)(?: hier| darin)?(?: i[nm] {_NAME})?",
         rf"wovon handel[nt] {_NAME}",
         rf"fasse?(?: mir)?(?: bitte)? {_NAME}(?: bitte)?(?: kurz)? zusammen",
         rf"gib(?: mir)? eine[n]? (?:überblick|zusammenfassung)(?: (?:über|von|zu) {_NAME})?",
-        rf"was (?:steht|ist der inhalt)(?: hier| darin)?(?: (?:in|von) {_NAME})?",
+        rf"was (?:steht|ist der inhalt)(?: hier| darin)?(?: (?:i[nm]|vo[nm]) {_NAME})?",
+        rf"(?:kannst|könntest) du(?: mir)?(?: bitte)? {_NAME}(?: bitte)?(?: kurz)? zusammenfassen",
         rf"was sind die wichtigsten (?:punkte|aussagen)(?: (?:in|von|aus) {_NAME})?",
-        rf"what (?:is|are) {_NAME}(?: all)? about",
+        rf"what(?:[’']s| is| are) {_NAME}(?: all)? about",
         rf"what are the (?:main|key) points(?: (?:in|of) {_NAME})?",
-        rf"summari[sz]e(?: {_NAME})?",
+        rf"(?:(?:can|could) you (?:please )?)?summari[sz]e(?: {_NAME})?",
         rf"give(?: me)? an? (?:short |brief )?(?:summary|overview)(?: of {_NAME})?",
         r"zusammenfassung|überblick|summary|overview",
     )

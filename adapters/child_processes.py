@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,35 +52,59 @@ def tied_command(
     return [*launch, str(os.getpid()), str(int(death_signal)), who, *command]
 
 
-async def output_of(
-    module: str, arguments: Sequence[str], given: bytes, *, wall_s: float, **environment: str
-) -> bytes:
-    """What a process of ours prints that reads `given` and ends.
+async def started(
+    module: str,
+    arguments: Sequence[str] = (),
+    *,
+    stdin: int = asyncio.subprocess.PIPE,
+    descriptors: Sequence[int] = (),
+    most_line_bytes: int = 1 << 16,
+    environment: Mapping[str, str] | None = None,
+) -> asyncio.subprocess.Process:
+    """A module of ours in a process and a session of its own; what it prints is a pipe.
 
     Args:
         module: is told our process id before the arguments, so that it can end with us.
-        wall_s: seconds it may take; it is killed then, and where its caller is cancelled.
+        stdin: as `asyncio.subprocess` has it.
+        descriptors: open files that it shares with us.
+        most_line_bytes: of a line that is read of it.
         environment: all of its environment, beside what Python needs.
 
     Raises:
-        TimeoutError: it took longer.
-        CalledProcessError: it failed.
         OSError: it cannot be started.
     """
-    process = await asyncio.create_subprocess_exec(
+    return await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", module, str(os.getpid()), *arguments),
-        stdin=asyncio.subprocess.PIPE,
+        stdin=stdin,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         env={
             "PYTHONPATH": _ROOT,
             "PYTHONDONTWRITEBYTECODE": "1",
             "LC_ALL": "C.UTF-8",
-            **environment,
+            **(environment or {}),
         },
         cwd="/",
+        pass_fds=tuple(descriptors),
+        limit=most_line_bytes,
         start_new_session=True,
     )
+
+
+async def output_of(
+    module: str, arguments: Sequence[str], given: bytes, *, wall_s: float, **environment: str
+) -> bytes:
+    """What a process of ours prints that reads `given` and ends; see `started`.
+
+    Args:
+        wall_s: seconds it may take; it is killed then, and where its caller is cancelled.
+
+    Raises:
+        TimeoutError: it took longer.
+        CalledProcessError: it failed.
+        OSError: it cannot be started.
+    """
+    process = await started(module, arguments, environment=environment)
     try:
         async with asyncio.timeout(wall_s):
             out, _ = await process.communicate(given)

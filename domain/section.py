@@ -7,9 +7,8 @@ from itertools import pairwise
 from domain.commands import spoken_to_a_model, touches
 from domain.ids import SourceId
 from domain.labels import labelled
-from domain.quotable import is_quotable, seems_cut
+from domain.quotable import clauses, is_quotable, seems_cut
 from domain.retrieval import Hit
-from domain.sentences import split
 from domain.source import count_words
 
 _NAME = "(?P<name>.+?)"
@@ -70,16 +69,15 @@ def _is_label(name: str, number: str) -> bool:
 def _below(label: str, hit: Hit) -> Iterator[tuple[int, int, int]]:
     """The sentences from that heading in a hit to the next one, some of them."""
     headings = [*_headings(hit.text), (len(hit.text), len(hit.text), "")]
+    sections = ((end, stop) for (_, end, name), (stop, _, _) in pairwise(headings) if name == label)
     commands, words = spoken_to_a_model(hit.text), 0
-    for (_, begin, name), (stop, _, _) in pairwise(headings):
-        if name != label:
-            continue
-        for first, last in split(hit.text[begin:stop], hit.language):
+    for begin, stop in sections:
+        for first, last in clauses(hit.text[begin:stop], hit.language):
             start, end = begin + first, begin + last
-            text = " ".join(hit.text[start:end].split())
-            words += count_words(text)
-            if words > _MOST_WORDS and words > count_words(text):
+            text = hit.text[start:end]
+            if words and words + count_words(text) > _MOST_WORDS:
                 return
+            words += count_words(text)
             cut = seems_cut(hit.text, start, end, continues=False)
             if is_quotable(text) and not cut and not touches(commands, start, end):
                 yield hit.rank, start, end

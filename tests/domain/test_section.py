@@ -55,6 +55,13 @@ def test_a_sentence_that_a_chunk_cuts_and_a_reference_at_the_start_of_a_line_are
     ]
 
 
+def test_a_list_that_is_one_long_sentence_is_told_item_by_item() -> None:
+    items = [f"{n}. die Verwaltung und der Betrieb der Anlagen im Ort {n};" for n in range(1, 30)]
+    told = _told("Was steht in Art. 7?", _hit("Art. 7\n" + " ".join(items)))
+    assert told == items[: len(told)]
+    assert told
+
+
 @pytest.mark.parametrize(
     "question",
     [

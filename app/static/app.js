@@ -180,9 +180,9 @@ async function copy(button, write) {
   } catch {
     said = button.dataset.failed;
   }
-  const label = button.textContent;
+  button.dataset.label ??= button.textContent;  // a second click must not take the word for it
   button.textContent = said;
-  setTimeout(() => (button.textContent = label), 1600);
+  setTimeout(() => (button.textContent = button.dataset.label), 1600);
 }
 
 count();

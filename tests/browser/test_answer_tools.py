@@ -89,6 +89,8 @@ def test_doubts_are_shown_feedback_kept_and_the_answer_taken_along(
 
     turn.locator("[data-copy=markdown]").click()
     expect(turn.locator("[data-copy=markdown]")).to_have_text("Copied")
+    turn.locator("[data-copy=markdown]").click()
+    expect(turn.locator("[data-copy=markdown]")).to_have_text("Copy as Markdown")
     text = page.evaluate("navigator.clipboard.readText()")
     assert text.startswith("The **bridge** was opened in 1933 by Anna Wolf [1].")
     assert "- \\[1\\] The Harbour Bridge: “It was opened in 1932 by Anna Berg.”" in text
